@@ -326,6 +326,42 @@ def test_the_head_that_is_framed_is_spoken_of_first(opened: Page) -> None:
     expect(most).to_have_text("")  # it is said already
 
 
+def test_a_loss_has_no_minus_and_what_a_head_costs_says_what_stands_in_its_place(opened: Page) -> None:
+    for cell in opened.locator(".wy-needed tbody td:nth-of-type(1)").all():
+        lost = float(cell.get_attribute("title") or "nan")
+        assert lost > 0  # what is listed is needed
+        assert float(cell.inner_text().split()[0]) == pytest.approx(lost, rel=0.06)
+    proof = opened.locator(".wy-proof")
+    for kind in ("zero", "mean"):
+        opened.locator(f".wy-missed [data-choice={kind}]").click()
+        expect(opened.locator(".wy-about")).to_contain_text(text(f"why.by_{kind}"))
+        settled(opened)
+        expect(proof).to_contain_text(f"alone ({text(f'why.ablation_{kind}')})")
+        expect(proof).to_contain_text("(zero in their place)")
+        note = opened.locator(".wy-list > .gp-note")
+        expect(note).to_contain_text(f"one head ablated ({text(f'why.ablation_{kind}')})")
+
+
+@pytest.mark.parametrize("opens", ["", "&why.open=1"])
+def test_the_answer_opens_at_the_head_that_the_story_follows(browser: Browser, address: str, opens: str) -> None:
+    """For this text neither the run's first head nor the one that is missed most of those that look there."""
+    page = open_page(browser, f"{address}#lang=en&chapter=glance&prompt={quote(EXAMPLES['en'][1])}{opens}")
+    if not opens:
+        page.click(".wy-ask")
+    followed = page.locator(".wy-missed .wy-read")
+    expect(followed).to_contain_text("Framed is head")
+    settled(page)
+    place = page.evaluate("['layer', 'head', 'query', 'key'].map((name) => glass.state[name])")
+    expect(followed).to_contain_text(f"Framed is head {place[1]} of layer {place[0]}")
+    assert place[:2] != page.evaluate("[glass.state.run.start.layer, glass.state.run.start.head]")
+    page.evaluate("glass.open('story')")
+    looks = page.locator("[data-scene=looks]")
+    looks.scroll_into_view_if_needed()
+    told = "layer {} head {} query {} key {} ".format(*place)
+    expect(looks).to_have_attribute("data-value", re.compile(f"^{told}"))
+    leave(page)
+
+
 def test_where_the_model_has_ended_the_text_headline_strip_and_button_say_so(browser: Browser, address: str) -> None:
     page = open_page(browser, f"{address}#lang=en&prompt={quote('Question: Where is Tom? Answer: the kitchen.')}")
     why = page.locator("section[data-kind=why]")

@@ -165,6 +165,26 @@ def test_layer_by_layer_all_chances_are_told_in_one_form(story: Page) -> None:
     assert len({"%" in one for one in said}) == 1, said
 
 
+def test_where_layers_go_down_and_where_they_go_up_is_said(story: Page) -> None:
+    value(story, "layers")
+    table = story.locator("[data-scene=layers]")
+    expect(table.locator("thead .st-down")).to_have_text(text("story.layers_down"))
+    rows = table.locator("tbody tr > th").all_inner_texts()
+    assert rows[0] == text("story.layers_start")  # the first on top
+    story.evaluate("glass.open('story-cache')")
+    grid = story.locator(".st-told:not([hidden]) .st-grid").first
+    grid.scroll_into_view_if_needed()
+    up = grid.get_by_text(text("marks.layers"), exact=True)
+    expect(up).to_be_visible()
+    first, last = (
+        grid.get_by_text(text("story-cache.layer", layer=layer), exact=True).bounding_box()
+        for layer in (0, story.evaluate("glass.state.trace.model.n_layers") - 1)
+    )
+    assert first
+    assert last
+    assert last["y"] < first["y"] < (up.bounding_box() or {"y": 0})["y"]
+
+
 def test_the_scenes_look_where_the_answer_looks(story: Page, roomy_checkpoint: Path) -> None:
     """From the last token at the one that it needs most, with the head that adds most from there."""
     lm = model.load(roomy_checkpoint, device="cpu")

@@ -7,7 +7,7 @@ import pytest
 import transformers
 from playwright.sync_api import Page, expect
 
-from app.texts import text
+from app.texts import LANGUAGES, text
 from tests.app.family_page import families, read
 from tests.app.looking import shown
 from tests.app.test_families_on_page import CONFIGS as OTHERS
@@ -22,7 +22,8 @@ CONFIGS = {name: config for name, (config, _) in OTHERS.items()} | {
     "mixtral": transformers.MixtralConfig(**SIZES | SMALL, num_local_experts=4, num_experts_per_tok=2),
 }
 LATENT = {"deepseek"}
-OWN = {"deepseek", "bloom"}  # whose attention is least like LLaMA's: these tell the answer's story, too
+# whose attention is least like LLaMA's, and one that shares keys and values: these tell the answer's story, too
+OWN = {"deepseek", "bloom", "llama"}
 pairs, page = families(CONFIGS)
 
 
@@ -46,6 +47,25 @@ def told(page: Page, story: str) -> dict[str, str]:
     return found
 
 
+def names_what_the_network_has(page: Page) -> None:
+    """The scene on keys and values: sharing is spoken of where heads share, and no LLaMA where there is none."""
+    heads, kept = page.evaluate("[glass.state.trace.model.n_heads, glass.state.trace.model.n_kv_heads]")
+    stop = page.locator(".st-told:not([hidden]) [data-stop=group]")
+    if page.evaluate("Boolean(glass.state.trace.model.parts.latent)"):
+        return expect(stop).to_be_hidden()
+    form = "_mha" if kept == heads else "_mqa" if kept == 1 else ""
+    scene = page.locator("[data-scene=group]")
+    for language in LANGUAGES:
+        page.click(f"#language [value={language}]")
+        expect(stop).to_have_text(text(f"story.map_group{form}", language))
+        scene.scroll_into_view_if_needed()  # it is drawn where somebody is near
+        expect(scene.locator("h2")).to_have_text(text(f"story.group_title{form}", language))
+    page.click("#language [value=en]")
+    said = scene.locator(".st-says").inner_text()
+    assert "LLaMA" not in said
+    return None
+
+
 @pytest.mark.parametrize("name", CONFIGS)
 def test_what_a_story_tells_of_a_family_is_what_its_own_cache_holds(
     name: str, page: Page, pairs: dict[str, Pair]
@@ -53,6 +73,7 @@ def test_what_a_story_tells_of_a_family_is_what_its_own_cache_holds(
     read(page, name, "The cat sleeps on the sofa.")
     if name in OWN:
         assert {"answer", "pieces", "looks", "layers", "choice", "cache"} <= set(told(page, "story"))
+        names_what_the_network_has(page)
     found = told(page, "story-cache")
     assert ("kept" in found) == (name not in LATENT)
     tokens = page.evaluate("glass.state.trace.T")

@@ -19,6 +19,7 @@ from app.engine import LocalEngine
 from app.examples import EXAMPLES, REAL_EXAMPLES, knows_words
 from app.service import Service
 from app.session import Runs
+from app.texts import text
 from app.zoo import FAMILIES, MAX_BYTES, offers, small_name, zoo
 from tests.app.looking import shown
 from tests.families import Pair, pair_of, run, save
@@ -232,6 +233,13 @@ def test_two_networks_read_one_sentence_on_the_page(
             expect(page.locator(f"section[data-kind={kind}]")).to_contain_text("different models")
         expect(page.locator(".gp-sides [data-side='B-A']")).to_be_hidden()
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        expect(panel).to_contain_text(text("read-by-two.page_shows", model=f"BLOOM (small, {SIZES['BLOOM']})"))
+        back = panel.locator("[data-back]")
+        back.press("Enter")  # the whole page is the first network's again, and both stay beside each other
+        assert page.evaluate("[glass.state.trace.model.name, Boolean(glass.sides())]") == [engine.names[0], True]
+        expect(back).to_have_count(0)
+        page.evaluate("glass.showSide('B')")
+        expect(back).to_be_visible()
         panel.locator("[data-side=A]").get_by_role("button", name="Head before").press("Enter")
         expect(panel.locator("[data-side=A] .gp-step-value").nth(1)).to_have_text("4 (0–5)")
         expect(panel.locator("[data-side=B] .gp-step-value").nth(1)).to_have_text("5 (0–5)")

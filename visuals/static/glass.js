@@ -350,6 +350,13 @@ async function readBy(model) {
   if (!state.kept) keep(first);
   await runPrompt(first.prompt, model, { layer: state.locked.layer });
 }
+/** Shows A again, in every panel and in the bar: what is run next is read by its network. */
+function showKept() {
+  if (!state.kept) return;
+  const { prompt, model } = state.kept;
+  showSide("A");
+  page.fill({ prompt, model: model.name });
+}
 /**
  * Has panels read one of a network's two stacks, and something of it.
  *
@@ -388,6 +395,7 @@ const core = {
   change,
   read,
   readBy,
+  showKept,
   layerOf,
   expect,
   open,

@@ -156,6 +156,7 @@ export interface Glass
   read: (prompt: string, model?: string, changed?: Changed) => Promise<void>;
   /** Has another network read the prompt of A. */
   readBy: (model: string) => Promise<void>;
+  showKept: () => void;
   /** Has panels read one of a network's two stacks, and something of it. */
   readStack: (stack: "encoder" | "decoder", selection?: Partial<Selection>) => void;
   /** Shows what an address describes. */

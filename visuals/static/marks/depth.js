@@ -22,6 +22,7 @@ const WORDS = 84; // px of what is said above and under it, where the room is lo
 const LINE = 22; // the name of the scale above it
 const LIFT = 20; // by which the scale is higher where the axis title has room at its left, and room is scarce
 const ROOM_FOR_TEXT = 34; // narrower columns show their colour alone
+const UP = 8; // px from what says where later layers lie to the axis title
 const AROUND = 6; // px beside a cell's word
 
 /**
@@ -324,7 +325,10 @@ function drawGround(context, size, shown, what, covered, text) {
   drawRows(context, named, left);
   drawAxis(context, axis, { left, y: top + high });
   const room = left + column * tokens - textWidth(context, shown.title);
-  write(context, shown.title, Math.max(0, Math.min(left, room)), footOf(size) + 22, { colour: ink().colour("muted") });
+  const [start, y, muted] = [Math.max(0, Math.min(left, room)), footOf(size) + 22, ink().colour("muted")];
+  write(context, shown.title, start, y, { colour: muted });
+  const up = text("marks.layers"); // in the story's table they go down
+  if (textWidth(context, up) <= start - UP) write(context, up, start - UP, y, { align: "right", colour: muted });
 }
 
 /**

@@ -82,12 +82,15 @@ function createWished({ text }, section) {
    */
   function draw(name, scenes) {
     element.hidden = name === null;
-    const isThere = scenes.find((one) => one.name === name)?.isThere();
-    const said = `story.wished_${isThere === false ? "none" : "waits"}`;
-    element.textContent = name ? text(said, { scene: text(`${section}.map_${name}`) }) : "";
+    const its = scenes.find((one) => one.name === name);
+    const said = `story.wished_${its?.isThere() === false ? "none" : "waits"}`;
+    element.textContent = name ? text(said, { scene: text(`${section}.map_${name}${its?.called() ?? ""}`) }) : "";
   }
   return { element, draw };
 }
+
+/** Scenes by name, each with the ending of its name on the map. @param {ReturnType<typeof createFrame>[]} scenes */
+const calledAll = (scenes) => scenes.map((one) => `${one.name}:${one.called()}`).join(" ");
 
 /**
  * @param {import("../types.d.ts").Glass} glass
@@ -186,7 +189,7 @@ export function createColumn(glass, story, { foot, beside }) {
       const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");
       const possible = lacking === null ? scenes.filter((scene) => scene.may()) : [];
       if (told.state.trace)
-        map.draw(view.at, names(there()), names(possible), told.state.trace.model.n_layers, glass.state.language);
+        map.draw(view.at, names(there()), calledAll(possible), told.state.trace.model.n_layers, glass.state.language);
     },
   };
 }

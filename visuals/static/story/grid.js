@@ -42,9 +42,10 @@ function columnsOf({ pieces, from, source }) {
  * @param {Held} held
  * @param {number} width
  * @param {(layer: number) => string} nameOf a layer
+ * @param {string} upwards says where later layers lie
  * @param {(count: number) => string} leftOf says how many columns before the first are not drawn
  */
-function partsOf(held, width, nameOf, leftOf) {
+function partsOf(held, width, nameOf, upwards, leftOf) {
   const { layers, from } = held;
   const columns = columnsOf(held);
   const wide = Math.min(WIDE, (width - LEFT - 30) / columns.length);
@@ -75,6 +76,7 @@ function partsOf(held, width, nameOf, leftOf) {
   );
   const deep = Math.max(...named.map((i) => lengthOf(names[i]))) * Math.sin((turn * Math.PI) / 180);
   const rows = [0, layers - 1].map((layer) => svg("text", { x: 0, y: top(layer) + high / 2 + 5 }, nameOf(layer)));
+  rows.push(svg("text", { x: 0, y: below + LINE / 2 }, upwards));
   const left = held.pieces.length + held.source.length - columns.length;
   if (left) rows.push(svg("text", { x: 0, y: below + deep + LINE }, leftOf(left))); // columns that have no room
   return { parts: [...rows, ...cells, ...words], height: below + deep + (left ? LINE + 4 : 0) };
@@ -89,7 +91,7 @@ export function createGrid(glass, label) {
   const nameOf = (/** @type {number} */ layer) => glass.text("story-cache.layer", { layer });
   const leftOf = (/** @type {number} */ count) => glass.text("story-cache.columns_left", { count });
   const paint = memo((/** @type {Held} */ held, /** @type {number} */ width, _language) => {
-    const { parts, height } = partsOf(held, width, nameOf, leftOf);
+    const { parts, height } = partsOf(held, width, nameOf, glass.text("marks.layers"), leftOf);
     element.setAttribute("viewBox", `0 0 ${width} ${height}`);
     element.setAttribute("aria-label", glass.text(label));
     element.replaceChildren(...parts);

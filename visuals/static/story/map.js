@@ -40,15 +40,18 @@ export function createMap(
    *
    * @param {string} at
    * @param {string} names of the scenes that are there
-   * @param {string} possible of those that another run may have
+   * @param {string} possible of those that another run may have, each with the ending of its name in this network
    * @param {number} layers
    * @param {string} _language of what is said of it
    */
   function drawIn(at, names, possible, layers, _language) {
-    const [there, some] = [names.split(" "), possible.split(" ")];
+    const there = names.split(" ");
+    const some = new Map(possible.split(" ").map((one) => /** @type {[string, string]} */ (one.split(":"))));
     times.textContent = `× ${layers}`;
     for (const [name, dot] of dots) {
-      dot.hidden = !some.includes(name);
+      dot.hidden = !some.has(name);
+      dot.dataset.text = `${section}.map_${name}${some.get(name) ?? ""}`;
+      dot.textContent = glass.text(dot.dataset.text);
       const waits = !there.includes(name);
       dot.toggleAttribute("data-waits", waits);
       dot.title = waits ? glass.text("story.map_not_here") : "";

@@ -30,6 +30,7 @@ import { createWithheld, noting } from "../withheld.js";
  *   element: HTMLElement;
  *   notes?: HTMLElement;
  *   has?: (model: import("../types.d.ts").Model) => boolean;
+ *   called?: (model: import("../types.d.ts").Model) => string;
  *   there?: () => boolean | null;
  *   opens?: () => void;
  *   asks?: () => Pick<Told, "words" | "form">;
@@ -37,9 +38,10 @@ import { createWithheld, noting } from "../withheld.js";
  * }} Scene
  *   `element`: the picture, and what is read of it; `part`: of the panel behind, the part that is brought into view
  *   (its data-part); `notes`: what stands below the text; `has`: whether a network has what the scene is about;
- *   `there`: whether this run has it, which is asked once the reader is near, and null until it is known; `opens`:
- *   opens what of the panel behind is folded; `asks`: what the title names and in which form, known before anything
- *   is measured; `draw` gives null while something has not come
+ *   `called`: the ending of its name on the map, where that is another in some networks; `there`: whether this run
+ *   has it, which is asked once the reader is near, and null until it is known; `opens`: opens what of the panel
+ *   behind is folded; `asks`: what the title names and in which form, known before anything is measured; `draw`
+ *   gives null while something has not come
  */
 
 /** What takes long to measure: each has its words. */
@@ -178,6 +180,8 @@ export function createFrame(glass, section, scene, wide) {
   }
   const painted = effect(paint);
   const may = () => Boolean(glass.state.trace && has?.(glass.state.trace.model) !== false);
+  /** The ending of its name on the map, for this network. */
+  const called = () => (glass.state.trace && scene.called?.(glass.state.trace.model)) ?? "";
   /** Whether this run has it; null until that is known. */
   const isThere = () => (scene.there ? (sought === glass.state.trace ? scene.there() : null) : true);
   return {
@@ -187,6 +191,7 @@ export function createFrame(glass, section, scene, wide) {
     isNear: () => near,
     /** Whether the network has what the scene is about. */
     may,
+    called,
     isThere,
     /**
      * Draws it, where it is near, and the network and the run have what it is about.

@@ -123,6 +123,27 @@ function readersView(glass, text, sides) {
 }
 
 /**
+ * That a press has changed the network of the whole page, and the way back, which leaves both runs where they are.
+ *
+ * @param {Glass} glass
+ * @param {Say} text of the panel
+ * @param {Sides | null} sides
+ */
+function backView({ state, modelName, showKept }, text, sides) {
+  const [first, second] = [sides?.A.model.name, sides?.B.model.name];
+  if (!first || !second || first === second || state.side === "A") return nothing;
+  return html`<p class="gp-note" role="status" .textContent=${text("page_shows", { model: modelName(second) })}></p>
+    <p class="cmp-row">
+      <button
+        class="cmp-button"
+        data-back
+        .textContent=${text("back", { model: modelName(first) })}
+        @click=${showKept}
+      ></button>
+    </p>`;
+}
+
+/**
  * What the two runs are, where that has to be said.
  *
  * @param {Glass} glass
@@ -158,7 +179,7 @@ export default function readByTwo(element, glass) {
    * @param {Reading | null} reading
    */
   const view = (sides, reading) =>
-    html`${readersView(glass, text, sides)}
+    html`${readersView(glass, text, sides)} ${backView(glass, text, sides)}
       <p class="gp-note" role="status" .textContent=${hintOf(glass, text, sides)}></p>
       <div ?hidden=${!reading}>
         <div class="cmp-runs">${cards.map((card) => card.view(reading && reading.runs[card.side]))}</div>

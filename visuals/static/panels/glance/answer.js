@@ -5,7 +5,9 @@ import { STORY } from "../../level.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
+import { placeOf } from "../../story/place.js";
 import { html, render } from "../../vendor/lit-html.js";
+import { takenOut } from "./ablation.js";
 import { createHow } from "./how.js";
 import { createMissed } from "./missed.js";
 import { rankingOf } from "./ranking.js";
@@ -102,10 +104,11 @@ function createReasons(glass) {
   /** @param {Why | null} found */
   function listView(found) {
     const of = found?.grid ? "_group" : "";
+    const kind = found?.grid ? takenOut(glass, found.grid) : "";
     return html`
       <details class="wy-list" ?hidden=${!found?.parts.length}>
         <summary .textContent=${text(`parts${of}`)}></summary>
-        <p class="gp-note" .textContent=${text(`parts${of}_means`)}></p>
+        <p class="gp-note" .textContent=${text(`parts${of}_means`, { kind })}></p>
         <ol class="wy-parts">
           ${words.ranking}
         </ol>
@@ -169,13 +172,20 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   }
 
   /**
-   * To the head that reads the answer, at the token that it looks at.
+   * To the head that the story follows, once that is known; where it follows none, to the one that reads the
+   * answer, at the token that it looks at.
    *
    * @param {Why} found
    */
   function follow({ first, position }) {
+    const { trace } = glass.state;
+    const own = trace === state.trace && position === trace.T - 1 ? placeOf(glass) : undefined;
+    if (own === null) return;
     leading = false;
-    if (first) queueMicrotask(() => selectLook(glass, first, position, glass.selectByPage));
+    if (own?.look) {
+      const { layer, head, query, key } = own;
+      queueMicrotask(() => glass.selectByPage({ layer, head, query, key }));
+    } else if (first) queueMicrotask(() => selectLook(glass, first, position, glass.selectByPage));
   }
 
   return {

@@ -11,6 +11,7 @@ import { oneLine } from "../../one-line.js";
 import { hold } from "../../scroll-anchor.js";
 import { KNOWN, jobsOf, namesOf } from "../attend/known.js";
 import { toThree } from "../kv/format.js";
+import { takenOut } from "./ablation.js";
 import { sentences } from "./words.js";
 
 /**
@@ -59,14 +60,6 @@ const lossOf = ({ state: { presenting }, text }, probability, lost) => ({
   before: shareSaid(text, probability),
   after: shareSaid(text, probability * Math.exp(-lost)),
 });
-
-/**
- * What stands in a head's place: the sign of its number may hang on it, and the story has its own.
- *
- * @param {Glass} glass
- * @param {Grid} grid
- */
-const kindOf = ({ text }, { ablation }) => text(`why.ablation_${ablation}`);
 
 /**
  * What a lesson says of a head's number: how many times less probable the answer is. Nothing where it rounds to 0.
@@ -152,7 +145,7 @@ function mostOf(glass, grid, probability, written) {
     layer,
     head,
     ...lossOf(glass, probability, lost),
-    kind: kindOf(glass, grid),
+    kind: takenOut(glass, grid),
   });
   return oneLine([said, timesOf(glass, lost, written), jobText(glass, layer, head)]);
 }
@@ -222,7 +215,7 @@ export function createMissed(glass, toggle) {
     if (!grid.measured.data[i] && !estimated) return text("why.grid_unmeasured", { layer, head });
     if (!grid.measured.data[i]) return text("why.grid_estimated", { layer, head, lost: signed(lost, 3) });
     const form = lost < 0 ? "against" : "for";
-    return text(`why.grid_${form}`, { layer, head, ...lossOf(glass, probability, lost), kind: kindOf(glass, grid) });
+    return text(`why.grid_${form}`, { layer, head, ...lossOf(glass, probability, lost), kind: takenOut(glass, grid) });
   }
   const map = createDepthMap(glass, {
     label: "why.grid",

@@ -5,6 +5,7 @@ import { exact, h, shown } from "../../dom.js";
 import { NEEDED } from "../../readings/rests.js";
 import { leftByChance, othersTakeAsMuch, verdict } from "../../readings/verdict.js";
 import { shownIn } from "../../run-for.js";
+import { takenOut } from "./ablation.js";
 import { filled, formOf, leadTo, leadToCell, readBy, sentences, shareWord, word } from "./words.js";
 
 /**
@@ -143,7 +144,8 @@ function groupProof(glass, found, names) {
     text(`why.group_${lot ? "alike" : "chance"}`),
   );
   const chance = shareWord(glass.text, leftByChance(look) ?? 0);
-  const given = { ...names, alone: nats(alone ?? 0), chance, draws: String(look.by_chance.length) };
+  const by = found.grid ? takenOut(glass, found.grid) : "";
+  const given = { ...names, kind: by, alone: nats(alone ?? 0), chance, draws: String(look.by_chance.length) };
   return h("p", null, ...filled(template, given));
 }
 

@@ -2,7 +2,7 @@
 // it.
 
 import { labelsOf } from "../../characters.js";
-import { exact, h, shown, signed } from "../../dom.js";
+import { exact, h, shown } from "../../dom.js";
 import { shareSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
 import { HALF, isKept, leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
@@ -134,7 +134,7 @@ export function createNeeded(glass) {
       "tr",
       null,
       h("th.gp-token", { scope: "row" }, name),
-      h("td.gp-number", { title: exact(lost) }, text("why.nats", { lost: signed(-lost, DIGITS) })),
+      h("td.gp-number", { title: exact(lost) }, text("why.nats", { lost: shown(lost, DIGITS) })),
       h("td.wy-track", null, bar),
       h("td.gp-number", { title: exact(leftWithout(found, t)) }, left),
     );

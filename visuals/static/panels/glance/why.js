@@ -113,7 +113,8 @@ function createLateAnswer(glass) {
     const [{ createAnswer }] = await Promise.all([import("./answer.js"), import("./how.js"), import("./matching.js")]);
     const made = createAnswer(glass, () => momentOf(shownIn(glass)), measuring.toggle);
     glass.translate(made.element);
-    if (leading) made.lead();
+    // as when it is asked for, where it opens with the page
+    if (leading || !(glass.chosen() || glass.state.presenting)) made.lead();
     view.answer = made;
   }
   /**

@@ -150,6 +150,7 @@ function drawLabels(context, scene, { row, column, top, high }, { turned, apart,
   for (let layer = 0; layer < scene.layers; layer += every) {
     write(context, text("layer", { layer }), LEFT - 8, top + (scene.layers - 0.5 - layer) * row, how);
   }
+  write(context, text("layers_up"), LEFT - 8, top + high + LINE, how);
   for (let token = 0; token < scene.columns; token += apart) {
     const place = LEFT + (token + 0.5) * column;
     context.save();

@@ -130,6 +130,7 @@ export function createGroup(glass) {
     behind: ["kv", "kv-live"],
     element,
     has: ({ parts: { latent, stack } }) => !latent && !stack,
+    called: formOf,
     asks: () => ({ form: state.trace ? formOf(state.trace.model) : "" }),
     draw(width) {
       const { trace, language } = state;

@@ -135,7 +135,8 @@ export function createLayers(glass) {
   const own = h("th", { scope: "col", colspan: 2 });
   const first = h("th", { scope: "col", "data-text": "story.layers_first" });
   const caption = h("caption.gp-hidden", { "data-text": "story.layers_table" });
-  const head = h("thead", null, h("tr", null, h("td"), first, own));
+  const down = h("th.st-down", { scope: "col", "data-text": "story.layers_down" });
+  const head = h("thead", null, h("tr", null, down, first, own));
   const where = h("p.st-note");
   const element = h("div", null, h("table.st-layers", null, caption, head, body));
   /**
