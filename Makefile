@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: run test test-all test-zerogpu test-ray lint format lock bench attack screenshots smollm2 clean browser
+.PHONY: run test test-all test-zerogpu test-ray lint format lock bench attack screenshots pictures smollm2 clean browser
 
 run: .venv/.runtime
 	$(BIN)/python app.py $(ARGS)
@@ -66,7 +66,13 @@ bench: .venv/.dev browser
 	$(BIN)/python -m model.bench
 	$(BIN)/python -m tests.bench_page
 
+# Every story with its scenes and every chapter, in both languages and themes and at three sizes, to be looked at; some of
+# them: make screenshots ARGS="--names '*-zh-dark-390'".
 screenshots: .venv/.dev browser
+	$(BIN)/python -m tests.screenshots --all screenshots $(ARGS)
+
+# The pictures of README and model card.
+pictures: .venv/.dev browser
 	$(BIN)/python -m tests.screenshots
 
 clean:
