@@ -295,6 +295,28 @@ const isOf = (run, one) => one !== null && one.prompt === run.prompt && sameChan
 /** @type {Tried} */
 const UNTRIED = { act: null, waits: false, before: null, after: null, swap: null, followed: null };
 
+/**
+ * Keeps a keyboard's place: what was pressed goes, and the way back takes the focus once it can be pressed, unless
+ * the reader has gone elsewhere.
+ *
+ * @param {HTMLElement} element
+ */
+function createFocusKeeper(element) {
+  let isLost = false;
+  /** @param {() => void} draw */
+  return (draw) => {
+    const isHere = element.contains(document.activeElement);
+    draw();
+    const now = document.activeElement;
+    isLost = (isHere || isLost) && (now === document.body || (now instanceof HTMLButtonElement && now.disabled));
+    if (!isLost) return;
+    /** @type {HTMLElement | null} */
+    const next = element.querySelector("[data-act=back]:enabled") ?? element.querySelector("button:enabled");
+    next?.focus({ preventScroll: true });
+    isLost = document.activeElement !== next; // what is not shown takes none
+  };
+}
+
 /** @param {Glass} glass */
 export function createExperiment(glass) {
   const { state } = glass;
@@ -302,11 +324,11 @@ export function createExperiment(glass) {
   const bars = createBars(glass);
   const acts = createActs(glass, { hide: () => begin("hide"), heads, back });
   const swaps = createSwaps(glass, write);
-  const says = h("p.st-note", { role: "status" });
-  const measuring = createMeasuring(glass);
+  const [says, measuring] = [h("p.st-note", { role: "status" }), createMeasuring(glass)];
   const measured = h("progress.st-measured", { "data-text-label": "story.did_wait" });
   const which = createWhich(glass);
   const element = h("div.st-try", null, bars.element, acts.element, swaps.element, says, which.element, measured);
+  const keepingFocus = createFocusKeeper(element);
   /** @type {Before | null} */
   let now = null;
 
@@ -376,20 +398,20 @@ export function createExperiment(glass) {
     const part = follow(rests);
     const { act, before } = view;
     const waits = state.awaited !== null; // what is pressed now would be of a run that is about to go
-    const [key] = rests?.tokens ?? [];
-    const left = act === "hide" && rests && key !== undefined ? leftWithout(rests, key) : null;
+    const left = act === "hide" && rests?.tokens.length ? leftWithout(rests, rests.tokens[0]) : null;
     // until the run that was asked for is there, what is seen is the one before
     const comes = act !== "hide" && isOf(run, before);
+    const leftNow = (/** @type {Answer} */ was) => trace.next && leftOf(glass, trace.next, was.id);
     const changed = (/** @type {Answer} */ was) =>
-      left === null
-        ? barsOf(was, own, trace.next && leftOf(glass, trace.next, was.id))
-        : barsHidden(was, left, instead);
+      left === null ? barsOf(was, own, leftNow(was)) : barsHidden(was, left, instead);
     const gloss = glossOf(glass);
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
-    acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
     const words = act || !rests ? null : glass.detail("words", { token: trace.T - 1 });
-    swaps.draw(words, waits, gloss, run.changes, language);
+    keepingFocus(() => {
+      acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
+      swaps.draw(words, waits, gloss, run.changes, language);
+    });
     says.textContent = sayingOf(glass, view, trace, rests, comes ? { part } : null);
     which.draw(view, offHere(view, run));
   }

@@ -1,12 +1,14 @@
 // Why it is this word: who looks back at which token, what is left without them, and what else the answer would miss.
 
+import { shareSaid } from "../../counts.js";
 import { h } from "../../dom.js";
 import { STORY } from "../../level.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
 import { shownIn } from "../../run-for.js";
 import { placeOf } from "../../story/place.js";
-import { html, render } from "../../vendor/lit-html.js";
+import { hold } from "../../scroll-anchor.js";
+import { html, nothing, render } from "../../vendor/lit-html.js";
 import { takenOut } from "./ablation.js";
 import { createHow } from "./how.js";
 import { createMissed } from "./missed.js";
@@ -15,7 +17,7 @@ import { reasonsOf } from "./reasons.js";
 import { createRecall } from "./recall.js";
 import { createNeeded, restsSaid } from "./rests.js";
 import { createWindows } from "./windows.js";
-import { readersOff, selectLook } from "./words.js";
+import { readersOff, selectLook, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -57,6 +59,17 @@ function createCircuitPlace(glass, moment) {
 }
 
 /**
+ * Keeps a button, and what it has changed beside it, where it was pressed: what stands above is another in the run
+ * that comes.
+ *
+ * @param {HTMLElement} button
+ */
+function keepPlace(button) {
+  const { top } = button.getBoundingClientRect();
+  hold(() => button.hidden || scrollBy(0, button.getBoundingClientRect().top - top));
+}
+
+/**
  * What is said of an answer, and the ranking of what it would miss. The glossary marks words in it, so it is made
  * anew where another thing is said alone.
  *
@@ -68,6 +81,10 @@ function createReasons(glass) {
   const text = (name, params) => glass.text(`why.${name}`, params);
   /** @type {{ said: HTMLElement[]; proof: HTMLElement[]; ranking: HTMLElement[] }} */
   const words = { said: [], proof: [], ranking: [] };
+  let before = ""; // the answer, and how probable it was, when heads were switched off here
+  /** @param {{ piece: string; probability: number }} one */
+  const saidOf = ({ piece, probability }) =>
+    `${glass.text("why.token", { piece: word(piece) })} ${shareSaid(glass.text, probability)}`;
   /**
    * @param {Why | null} found
    * @param {Rests | null} rests
@@ -89,7 +106,12 @@ function createReasons(glass) {
    */
   function switchView(found, changed) {
     const count = found?.look.heads.length ?? 0;
-    const act = () => glass.change(isChanged(state.trace) || !found ? {} : readersOff(found.look));
+    function act(/** @type {Event} */ { currentTarget }) {
+      if (currentTarget instanceof HTMLElement) keepPlace(currentTarget);
+      if (isChanged(state.trace) || !found) return glass.change({});
+      before = saidOf(found);
+      return glass.change(readersOff(found.look));
+    }
     // hidden: nothing to switch off, or not yet
     return html`
       <button
@@ -115,9 +137,19 @@ function createReasons(glass) {
       </details>
     `;
   }
+  /**
+   * What comes first now, beside the button that has changed it, as the word above is out of sight there.
+   *
+   * @param {import("../../readings/why.js").WhyReading["own"]} own
+   * @param {boolean} changed
+   */
+  function outcomeView(own, changed) {
+    if (!changed || !before || !own) return nothing;
+    return html`<p class="wy-outcome" role="status" .textContent=${text("outcome", { before, now: saidOf(own) })}></p>`;
+  }
   const said = () => html`<div class="wy-said" aria-live="polite">${words.said}</div>`;
   const proof = () => html`<div class="wy-proof" aria-live="polite">${words.proof}</div>`;
-  return { said, proof, switchView, listView, write: memo(write) };
+  return { said, proof, switchView, outcomeView, listView, write: memo(write) };
 }
 
 /**
@@ -145,7 +177,8 @@ export function createAnswer(glass, moment, toggleMeasuring) {
       <button class="gp-option" data-story=${STORY} data-text="story.start"></button>
       ${reasons.switchView(reading?.found ?? null, isChanged(state.trace))}
     </p>
-    ${missed.element} ${reasons.listView(reading?.found ?? null)} ${circuit.element}
+    ${reasons.outcomeView(reading?.own ?? null, isChanged(state.trace))} ${missed.element}
+    ${reasons.listView(reading?.found ?? null)} ${circuit.element}
     <p class="gp-note" ?hidden=${!state.trace.encoder} data-text="why.two_texts"></p>
   `;
   render(view(null), element);

@@ -288,7 +288,10 @@ export function createAnswer(glass) {
   return {
     name: "answer",
     behind: ["glance", "why"],
-    opens: () => glass.settings.set("why", { ...glass.settings.get("why"), open: "1" }),
+    opens() {
+      glass.settings.set("why", { ...glass.settings.get("why"), open: "1" });
+      if (state.trace) glass.selectByPage({ query: state.trace.T - 1 }); // so that the story's head is followed there
+    },
     element,
     notes: below,
     draw() {

@@ -80,6 +80,7 @@ export function createCache(glass) {
           each: bold(count(each, language)),
           layers: String(trace.model.n_layers),
         },
+        select: { query: found.tokens - 1 },
         value: `tokens ${found.tokens} bytes ${found.bytes}`,
       };
     },

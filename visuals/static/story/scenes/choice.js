@@ -87,6 +87,7 @@ export function createChoice(glass) {
           vocabulary: bold(count(trace.model.vocab_size, language)),
           temperature: bold(temperature.toFixed(1)),
         },
+        select: { query: trace.T - 1 },
         value: `temperature ${temperature.toFixed(1)} first ${id} probability=${exact(probability)}`,
       };
     },
