@@ -24,7 +24,7 @@ class Pages:
         return self
 
 
-def test_all_are_taken_where_nothing_else_is_said(monkeypatch, tmp_path: Path) -> None:  # noqa: ANN001
+def test_all_are_taken_where_nothing_else_is_said(monkeypatch, tmp_path: Path) -> None:
     said = subprocess.run(["make", "-n", "screenshots"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert "tests.screenshots --all screenshots" in said
     taken: list[str] = []
