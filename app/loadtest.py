@@ -26,6 +26,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -176,10 +177,21 @@ def percentile(found: list[float], share: float = 0.95) -> float:
     return sorted(found)[min(len(found) - 1, int(share * len(found)))] if found else float("nan")
 
 
+@cache
+def takes(tree: Path, option: str) -> bool:
+    """Whether `python app.py` of a checkout has this option, as its own help says."""
+    told = subprocess.run([sys.executable, "app.py", "--help"], cwd=tree, stdout=subprocess.PIPE, text=True, check=True)
+    return option in told.stdout
+
+
 @contextmanager
 def served(side: Side, port: int) -> Iterator[Server]:
-    """`python app.py` of a checkout, once it answers. Visitors' addresses are what they say."""
-    command = [sys.executable, "app.py", "--port", str(port), "--trusted-proxy", "127.0.0.1"]
+    """`python app.py` of a checkout, once it answers. Visitors' addresses are what they say.
+
+    A checkout that is too old to believe a proxy has no bounds by address either: all may come from one.
+    """
+    command = [sys.executable, "app.py", "--port", str(port)]
+    command += ["--trusted-proxy", "127.0.0.1"] if takes(side.tree, "--trusted-proxy") else []
     command += ["--engine", side.engine] if side.engine else []
     with subprocess.Popen(command, cwd=side.tree, stdout=subprocess.PIPE, text=True) as process:
         try:
