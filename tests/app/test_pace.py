@@ -1,18 +1,19 @@
 """What is written is shown at the reader's pace, in the browser; and what made a word of it, against transformers."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 import model
 from app.engine import LocalEngine, Settings
 from app.service import Service
 from app.session import Runs
 from app.texts import text
-from tests.app.looking import as_chance, idle, settled, shown
+from tests.app.looking import as_chance, calm, idle, settled, shown
 from tests.peer import Peer
 
 PROMPT = "The cat sleeps on the sofa."
@@ -80,6 +81,42 @@ def test_a_hand_stops_it_in_time(page: Page, greedy: list[int]) -> None:
     settled(page)
     assert written(page) == kept
     expect(page.locator("#generate")).to_be_visible()
+
+
+@pytest.mark.gradio
+def test_while_it_is_written_what_is_looked_at_is_asked_for_once(page: Page, greedy: list[int]) -> None:
+    """Once a second the run of the text so far, and of that what the open chapter shows. No question comes twice, and
+    ahead there is none but about the whole text."""
+    page.evaluate("glass.open('overview')")
+    page.evaluate("glass.settings.set('pace', { speed: '1' })")
+    calm(page)
+    page.evaluate("window.shown = []; glass.on('run', ({ id }) => shown.includes(id) || shown.push(id)); 0")
+    asked: list[tuple[str, dict[str, Any]]] = []
+
+    def note(request: Request) -> None:
+        if "component_server" in request.url:
+            body = json.loads(request.post_data or "")
+            asked.append((body["fn_name"], body["data"]))
+
+    page.on("request", note)
+    page.click("#generate")
+    page.wait_for_function("(count) => glass.state.trace.steps.length === count", arg=len(greedy))
+    idle(page)
+    calm(page)
+    assert written(page) == greedy
+    assert len({repr(one) for one in asked}) == len(asked)
+    counts = [data["count"] for name, data in asked if name == "cut"]
+    assert len(counts) >= 2
+    assert counts == sorted(set(counts))
+    shown = page.evaluate("shown")
+    assert len(shown) <= len(counts) + 2  # the prompt's, and the whole
+    for what in ("stream", "stage", "ends"):
+        runs = [data["run"] for name, data in asked if name == "detail" and data["what"] == what]
+        assert len(set(runs)) == len(runs), what
+        assert set(runs) <= set(shown), what
+        assert runs[-1] == shown[-1], what
+    ahead = [(name, data["run"], data["ahead"]) for name, data in asked if name in ("layers", "neurons")]
+    assert ahead == [("layers", shown[-1], True), ("neurons", shown[-1], True)]
 
 
 @pytest.mark.gradio

@@ -212,6 +212,24 @@ test("all neurons of the locked layer come ahead, and hovering asks nothing", as
   assert.deepEqual(asked, []);
 });
 
+test("while a text is written nothing is fetched ahead, once it is there all is", async () => {
+  const { store, asked } = connected();
+  for (const id of ["a part", "a longer part"]) {
+    store.publish(runMessage([5, 6, 7], { id, n_prompt: 2, generating: true }));
+    await settled();
+  }
+  assert.deepEqual(asked, []);
+  store.publish(runMessage([5, 6, 7, 8], { id: "all", n_prompt: 2 }));
+  await settled();
+  assert.deepEqual(
+    asked.map(([name, { run, ahead }]) => [name, run, ahead]),
+    [
+      ["layers", "all", true],
+      ["neurons", "all", true],
+    ],
+  );
+});
+
 test("of a large run a token's neurons are asked for once, when it is chosen", async () => {
   const { store, asked } = connected();
   store.publish(runMessage(new Array(20_000).fill(1)));

@@ -58,7 +58,8 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
   }
 
   /**
-   * All tokens' neurons of the locked layer, if they are small.
+   * All tokens' neurons of the locked layer, if they are small. While a text is written a longer run is about to
+   * follow.
    *
    * @param {Trace} trace
    */
@@ -66,7 +67,8 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
     await idle();
     const { layer } = state.locked;
     const held = trace.layers.get(layer);
-    if (!held || !used(trace) || held.neurons.size === trace.T || neuronBytes(trace) > NEURON_BYTES) return;
+    if (trace.generating || neuronBytes(trace) > NEURON_BYTES) return;
+    if (!held || !used(trace) || held.neurons.size === trace.T) return;
     await once(
       `${trace.id} ${layer} all`,
       trace,
