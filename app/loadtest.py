@@ -1,9 +1,13 @@
 """How many visitors a server carries: `python -m app.loadtest`. Prints figures; no part of the tests.
 
 Each visitor goes round and round: run a text, look at two layers, write 24 tokens. With --pause a visitor reads for so
-long after the look and after the tokens. With --page they ask, in place of two layers, what any page asks in Chromium
-after a run: all layers that it did not bring along, and the neurons of one. With --story they ask what the scenes of
-the story ask, too, which is long work that has budgets. Several --tree, checkouts of this repository, are measured in
+long after the look and after the tokens. With --page they ask, in place of two layers, what the workbench asks in
+Chromium where it opens, in its first chapter, after a run and once all tokens are shown: whether the text is of the
+small world, all layers that the run did not bring along, and where these are small the neurons of one; and while the
+tokens are shown word by word, the run of those that are, a few times. With --story they ask what the page asks where it
+opens, too: at once what the answer rests on, and, as a reader goes down to its end, what each scene asks; some of it is
+long work that has budgets. Both do without what a reader asks by pressing something. What an older checkout does not
+know it refuses, and counts as `refused`. Several --tree, checkouts of this repository, are measured in
 turn in the same minutes, --rounds times, each with every --engine: on a machine with other work the ratio of two of
 them says more than a figure by itself. `loops/s` are all visitors' together; `loops/cpu s` go by the processor time of
 all of the server, and `ms of …` is what a part of it takes of that for a loop; `share` is what the visitor with the
@@ -23,10 +27,10 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,14 +47,39 @@ PROMPTS = (
     "The sun is warm. Ben and Anna go to the",
     "汤姆在厨房里。莉莉在花园里。莉莉在",
 )
-# What the scenes of the story ask about a run, as seen in Chromium, at its last token.
-STORY: tuple[dict[str, Any], ...] = (
-    {"what": "rests"},
-    {"what": "looks_back"},
-    {"what": "told_apart"},
-    {"what": "words"},
-    {"what": "norm_vectors", "layer": 4, "norm": "attn"},
-)
+NEURON_BYTES = 300_000  # all tokens' neurons of a layer are fetched ahead up to so many (visuals/static/prefetch.js)
+SHOWN = range(5, TOKENS, 5)  # tokens that are shown each time that the page asks for their run: four words a second
+
+
+def of_page(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The details of a run that the first chapter of the workbench asks for by itself."""
+    return [{"what": "outside"}]
+
+
+def of_story(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """Those that the story asks for besides, at its first scene and on the way down, as seen in Chromium."""
+    last, best = len(run["tokens"]["ids"]) - 1, run["next"]["ids"][0]
+    return [
+        {"what": "rests", "token": last},
+        {"what": "words", "token": last},
+        {"what": "looks_back", "token": last},
+        {"what": "told_apart", "token": last},
+        {"what": "norm_vectors", "layer": 4, "norm": "attn", "token": None},
+        {"what": "values", "layer": 4},
+        {"what": "head_write", "layer": 4, "head": 0, "query": last},
+        {"what": "logit_terms", "token": last, "target": best, "against": None},
+        {"what": "ffn_written", "layer": 7, "token": last, "neuron": None, "target": best},
+        {"what": "lens", "follow": False, "token": last},
+        {"what": "logits"},
+        {"what": "kv_live"},
+    ]
+
+
+def neuron_bytes(run: dict[str, Any]) -> float:
+    """About how many bytes all neurons of a layer take, as the page reckons."""
+    return len(run["tokens"]["ids"]) * run["model"]["ffn_hidden"] * 8 * 4 / 3
+
+
 # What one visitor's 200 tokens take, in milliseconds a token, in a checkout: by its engine, and by its service.
 ALONE = """
 import time
@@ -128,7 +157,7 @@ def processes_of_ray() -> dict[str, list[int]]:
 
 
 class Asks(NamedTuple):
-    """What visitors ask besides a run, two layers and 24 tokens: what any page does, and what the story does."""
+    """What visitors ask besides a run, two layers and 24 tokens: what the workbench does, and what the story does."""
 
     page: bool
     story: bool
@@ -243,22 +272,18 @@ class Visitor:
         self.seconds[name].append(time.perf_counter() - start)
 
     def press(self, event: str, *values: Any) -> dict[str, Any]:
-        """Press a button; the first whole message that comes of it, once all have come.
-
-        Of a text that is written gradio sends later messages as changes of the first: its run is then the one to ask.
-        """
+        """Press a button; the last whole message that comes of it: gradio sends others as changes of those before."""
         body = {"data": values, "fn_index": self.site.events[event], "session_hash": self.session, "trigger_id": 8}
         self.http.post("queue/join", json=body).raise_for_status()
-        first: dict[str, Any] = {}
+        whole = "{}"
         with self.http.stream("GET", "queue/data", params={"session_hash": self.session}) as lines:
             for line in lines.iter_lines():
                 message: dict[str, Any] = json.loads(line[5:]) if line.startswith("data:") else {"msg": ""}
                 if message["msg"] == "close_stream":
                     break
                 data = ((message.get("output") or {}).get("data") or [None])[0]
-                if not first and isinstance(data, str):
-                    first = json.loads(data)
-        return first
+                whole = data if isinstance(data, str) else whole
+        return json.loads(whole)
 
     def ask(self, function: str, data: dict[str, Any]) -> dict[str, Any]:
         """A server function's answer."""
@@ -267,11 +292,16 @@ class Visitor:
         self.refused += answer.get("kind") == "message"
         return answer
 
-    def read(self, pause: tuple[float, float]) -> None:
-        """Do nothing for as many seconds as `pause` says: another share of the way for each visitor and time."""
+    def read(self, pause: tuple[float, float], meanwhile: Sequence[Callable[[], object]] = ()) -> None:
+        """Do nothing for as many seconds as `pause` says: another share of the way for each visitor and time. What is
+        asked `meanwhile` comes evenly."""
         share = (self.number * GOLDEN + self.pauses * GOLDEN**2) % 1
         self.pauses += 1
-        time.sleep(pause[0] + share * (pause[1] - pause[0]))
+        part = (pause[0] + share * (pause[1] - pause[0])) / (len(meanwhile) + 1)
+        for ask in meanwhile:
+            time.sleep(part)
+            ask()
+        time.sleep(part)
 
     def loop(self, asks: Asks, pause: tuple[float, float]) -> None:
         """Once round."""
@@ -284,24 +314,43 @@ class Visitor:
             view = {"layer": 0, "run": run.get("id"), "ticket": secrets.token_hex(4)}
             written = self.press("generate", prompt, model, view, TOKENS, 0.8, 20, 0.95, self.loops)
         if asks.page:
+            self.read(pause, self.following(written))
             self.look(written, asks)
+        else:
+            self.read(pause)
         self.loops += run.get("kind") == "run"
         self.failed += run.get("kind") != "run"
 
+    def following(self, written: dict[str, Any]) -> list[Callable[[], object]]:
+        """What the page asks while it shows a text word by word: the run of so many of its tokens. It lets go of those
+        that were shown before the one that is."""
+        shown: list[str] = []
+
+        def cut(count: int) -> None:
+            asked = {"run": written.get("id"), "count": count, "layer": 0, "instead": shown[:-1]}
+            del shown[:-1]
+            with self.timed("cut"):
+                shown.append(self.ask("cut", asked).get("id", ""))
+
+        return [partial(cut, count) for count in SHOWN if count < len(written.get("steps", ()))]
+
     def look(self, run: dict[str, Any], asks: Asks) -> None:
-        """At two layers; with `asks.page` at what any page asks of a run, and with `asks.story` at what that does."""
-        of_run = {"run": run.get("id")}
+        """At two layers; with `asks.page` at what the workbench asks of a run, with `asks.story` at that of the story
+        too."""
+        of_run, is_run = {"run": run.get("id")}, run.get("kind") == "run"
+        details = [
+            one for asked, of in ((asks.page, of_page), (asks.story, of_story)) if is_run and asked for one in of(run)
+        ]
+        for detail in details:
+            with self.timed(str(detail["what"])):
+                self.ask("detail", {**of_run, **detail})
         others = list(range(1, 8)) if asks.page else [1, 2]
         at_once = "layers" in self.site.functions
         for asked in ({"layers": others},) if at_once else [{"layer": layer} for layer in others]:
             with self.timed("layers"):
                 self.ask("layers" if at_once else "layer", {**of_run, **asked, "token": 0, "ahead": asks.page})
-        if asks.page:
+        if is_run and asks.page and neuron_bytes(run) <= NEURON_BYTES:
             self.ask("neurons", {**of_run, "layer": 0, "token": None, "ahead": True})
-        last = len(run.get("tokens", {}).get("ids", [0])) - 1
-        for detail in STORY if asks.story else ():
-            with self.timed(str(detail["what"])):
-                self.ask("detail", {**of_run, "token": last, **detail})
 
 
 def measured(server: Server, count: int, seconds: float, pause: tuple[float, float], asks: Asks) -> Round:
@@ -316,9 +365,10 @@ def measured(server: Server, count: int, seconds: float, pause: tuple[float, flo
     def stay(visitor: Visitor) -> None:
         time.sleep(visitor.number * GOLDEN % 1 * sum(pause))
         while time.perf_counter() < end:
-            with suppress(httpx.HTTPError):
+            try:
                 visitor.loop(asks, pause)
-            visitor.read(pause)
+            except httpx.HTTPError:
+                visitor.read(pause)
 
     begun, cpu = time.perf_counter(), server.processor_seconds
     threads = [threading.Thread(target=stay, args=(visitor,)) for visitor in visitors]
@@ -403,8 +453,8 @@ def main() -> int:
         metavar=("FROM", "TO"),
         help="seconds between two actions (default: none)",
     )
-    parser.add_argument("--page", action="store_true", help="ask what any page asks after a run")
-    parser.add_argument("--story", action="store_true", help="ask that, and what the story asks")
+    parser.add_argument("--page", action="store_true", help="ask what the workbench asks by itself")
+    parser.add_argument("--story", action="store_true", help="ask that, and what the story asks down to its end")
     parser.add_argument("--presses", type=int, metavar="N", help="so many press Run within a second, and wait")
     parser.add_argument("--alone", action="store_true", help="one visitor's 200 tokens, in processor time")
     parser.add_argument("--port", type=int, default=8500)
