@@ -115,17 +115,17 @@ def alone(text: Generation, **more: Any) -> list[Step]:
     )  # fmt: skip
 
 
-def check_steps(ours: list[Step], theirs: list[Step], tolerance: float = TOLERANCE) -> None:
+def check_steps(ours: list[Step], theirs: list[Step], of_logits: float = TOLERANCE) -> None:
     """Tokens, reasons and bytes are the same; numbers are as near as float32 is."""
     assert [step.token_id for step in ours] == [step.token_id for step in theirs]
     for one, other in zip(ours, theirs, strict=True):
         assert (one.text, one.stop, one.cache_tokens, one.cache_bytes, one.draws) == (
             other.text, other.stop, other.cache_tokens, other.cache_bytes, other.draws,
         )  # fmt: skip
-        np.testing.assert_allclose(one.candidates.logits, other.candidates.logits, atol=tolerance)
-        assert abs(one.candidates.log_z - other.candidates.log_z) < tolerance
-        assert abs(one.probability - other.probability) < tolerance
-        assert abs(one.drawn_probability - other.drawn_probability) < tolerance
+        np.testing.assert_allclose(one.candidates.logits, other.candidates.logits, atol=of_logits)
+        assert abs(one.candidates.log_z - other.candidates.log_z) < TOLERANCE
+        assert abs(one.probability - other.probability) < TOLERANCE
+        assert abs(one.drawn_probability - other.drawn_probability) < TOLERANCE
 
 
 crowds = st.lists(
@@ -148,8 +148,9 @@ def test_tokens_of_a_crowd_are_those_of_each_alone(name: str, crowd: list[Asked]
             leave[text] = 2
     for text, outcomes in write(texts, leave).items():
         assert len(outcomes) == min(text.max_new_tokens, leave.get(text, 1000))
-        # of a T5 whose scores are not divided, and of experts, logits are ten times as large
-        check_steps(outcomes, alone(text)[: len(outcomes)], 5e-5 if name in ("t5", "deepseek", "mixtral") else 1e-5)
+        # Any crowd: one of a prompt of 1 token and one of 2 is 1.07e-5 off in one logit of 64, of LLaMA's, which go up
+        # to 4.6 here. A batch of another size sums in another order.
+        check_steps(outcomes, alone(text)[: len(outcomes)], 2 * TOLERANCE)
 
 
 @pytest.mark.parametrize("name", one_of(["llama", "qwen3", "bloom", "falcon", "glm", "mixtral"]))
@@ -178,7 +179,7 @@ def test_each_text_keeps_its_sampling_and_its_seed() -> None:
     hows = [(0.8, 20, 0.9, 3), (1.7, 0, 1.0, 1), (0.0, 0, 1.0, 0), (1.0, 5, 1.0, 3)]
     texts = [Generation(lm, sample(1, 4 + i, i)[0].tolist(), 9, *how) for i, how in enumerate(hows)]
     for text, steps in write({0: texts[:3], 3: texts[3:]}).items():
-        check_steps(steps, alone(text), 2e-5)
+        check_steps(steps, alone(text))
 
 
 def test_texts_with_parts_off_share_steps_with_their_like() -> None:
@@ -194,7 +195,7 @@ def test_texts_with_parts_off_share_steps_with_their_like() -> None:
     assert [readable(group) for group in groups.values()] == [group[:1] for group in groups.values()]
     for group in groups.values():
         for text, steps in write({0: group}).items():
-            check_steps(steps, alone(text), 2e-5)
+            check_steps(steps, alone(text))
 
 
 def test_a_long_text_does_not_lengthen_the_rows_of_short_ones() -> None:
@@ -225,7 +226,7 @@ def test_texts_with_other_parts_inside(parts: Parts) -> None:
     texts = [Generation(lm, sample(1, length, length)[0].tolist(), 8, intervention=what) for length in (3, 11, 6)]
     for text, steps in write({0: texts[:2], 1: texts[2:]}).items():
         theirs = list(model.generate(lm, text.given, 8, intervention=what))
-        check_steps(steps, theirs, 2e-5)
+        check_steps(steps, theirs)
 
 
 @pytest.mark.parametrize("name", one_of(["llama", "bloom", "mixtral", "t5"]))
@@ -269,7 +270,7 @@ def test_the_run_grows_by_what_is_written(name: str) -> None:
         grown[text] = growth
     for text, outcomes in write({0: texts[:2], 2: texts[2:]}).items():
         assert outcomes.pop() is None  # the last token was read
-        check_steps(outcomes, alone(text), 5e-5)
+        check_steps(outcomes, alone(text))
         made, whole = grown[text].run(text.max_new_tokens), run_of(text, what)
         assert grown[text].read == text.max_new_tokens
         assert grown[text].run(text.max_new_tokens + 1) is None  # not written yet
@@ -304,7 +305,7 @@ def check_trace(ours: model.Trace, theirs: model.Trace) -> None:
         np.testing.assert_allclose(ours.last_mixed[kind], mixed, atol=TOLERANCE * scale)
     assert (ours.source is None) == (theirs.source is None)
     for name, values in theirs.layer(1).arrays.items():
-        np.testing.assert_allclose(ours.layer(1).arrays[name], values, atol=1e-4 * scale)
+        np.testing.assert_allclose(ours.layer(1).arrays[name], values, atol=TOLERANCE * scale)
 
 
 def test_a_run_that_is_not_finite_ends_alone(lm: model.LanguageModel) -> None:
