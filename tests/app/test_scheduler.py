@@ -79,6 +79,37 @@ def test_a_crowd_shares_steps_and_each_has_its_own_text(lm: model.LanguageModel,
     assert not engine._schedulers[NAME]._groups
 
 
+def test_prompts_with_the_same_prefix_are_read_in_one_pass(
+    lm: model.LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One with another prefix is read apart, since the first pass masks another part of it. All share the steps."""
+    engine, found, passes = LocalEngine([lm]), dict[int, list[int]](), list[list[int]]()
+    prompts, prefixes, read = [[5, 6, 7, 30], [9] * 6, [20, 30, 40, 50, 60]], [2, 2, 3], Batch.read
+
+    def noted(batch: Batch, texts: Sequence[Generation]) -> Any:
+        passes.append([text.intervention.prefix for text in texts])
+        return read(batch, texts)
+
+    monkeypatch.setattr(Batch, "read", noted)
+
+    def write(number: int) -> Callable[[], None]:
+        changes = Intervention(prefix=prefixes[number])
+
+        def work() -> None:
+            written = engine.asked_by(f"visitor {number}").generate(
+                NAME, prompts[number], COUNT, Settings(), changes=changes
+            )
+            found[number] = [step.token_id for step in written]
+
+        return work
+
+    side_by_side(engine, [write(number) for number in range(len(prompts))])
+    assert sorted(passes) == [[2, 2], [3]]
+    for number, prompt in enumerate(prompts):
+        alone = model.generate(lm, prompt, COUNT, intervention=Intervention(prefix=prefixes[number]))
+        assert found[number] == [step.token_id for step in alone]
+
+
 def test_who_does_not_read_keeps_nobody_waiting(lm: model.LanguageModel) -> None:
     """Nothing is made ahead of a reader but a few tokens; and who goes leaves the others' text as it is."""
     engine = LocalEngine([lm])
