@@ -1,6 +1,9 @@
-"""What deploy/ray/ says, as Ray reads it, and whether the files say the same."""
+"""What deploy/ray/ says, as Ray reads it, whether the files say the same, and what a replica is; without a cluster."""
 
+import asyncio
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,7 +12,8 @@ import yaml
 
 from app.command import arguments
 from app.far.ray_serve import url_of
-from app.far.sealed import KEY
+from app.far.sealed import FEWEST, KEY
+from model import LanguageModel
 from tests.page import ROOT
 
 pytestmark = pytest.mark.ray
@@ -39,6 +43,37 @@ def test_serve_reads_what_it_is_to_deploy(config: dict[str, Any]) -> None:
     assert options.ray_actor_options == {"num_cpus": read.args["cpus"], "num_gpus": read.args["gpus"]}
     with pytest.raises(ValueError, match="replica"):
         call_user_app_builder_with_args_if_necessary(import_attr(read.import_path), {"replica": 2})
+
+
+def test_four_replicas_that_take_a_quarter_each_share_a_gpu() -> None:
+    from ray.serve._private.api import call_user_app_builder_with_args_if_necessary
+
+    from app.far.ray_replica import models
+
+    built = call_user_app_builder_with_args_if_necessary(models, {"gpus": 0.25, "cpus": "0.5"})
+    options = built._bound_deployment
+    assert options.ray_actor_options == {"num_cpus": 0.5, "num_gpus": 0.25}
+    assert options._replica_config.resource_dict == {"CPU": 0.5, "GPU": 0.25}  # by which Ray places each
+
+
+def test_a_replica_whose_model_no_longer_runs_is_not_healthy(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.far import ray_replica
+
+    name = SimpleNamespace(replica_id=SimpleNamespace(unique_id="one"))
+    monkeypatch.setattr(ray_replica.serve, "get_replica_context", lambda: name)
+    monkeypatch.setattr(ray_replica, "tune", lambda: None)  # of all of the process
+    monkeypatch.setenv(KEY, "k" * FEWEST)
+    replica = ray_replica.Replica((str(checkpoint),), "cpu", "float32", 4)
+    asyncio.run(replica.check_health())
+    (lm,) = replica._engine._models.values()
+    assert isinstance(lm, LanguageModel)
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("the device has failed")
+
+    lm.net.register_forward_pre_hook(fail)
+    with pytest.raises(RuntimeError, match="has failed"):
+        asyncio.run(replica.check_health())
 
 
 def reached(engine: str) -> tuple[str | None, int | None, str]:
