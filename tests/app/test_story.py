@@ -521,7 +521,8 @@ def test_a_phone_that_is_turned_shows_the_scene_that_was_read(screen: Browser) -
             page.set_viewport_size({"width": width, "height": height})
             page.wait_for_timeout(1000)
             settled(page)
-            expect(page.locator("[data-scene=rope] h2")).to_be_in_viewport()
+            expect(page.locator("[data-scene=rope]")).to_be_in_viewport()
+        expect(marked).to_have_attribute("data-stop", "rope")
         leave(page)
 
 

@@ -25,6 +25,7 @@ import { DUE } from "./pointing.js";
 import { followBar } from "./sampling.js";
 import { createSettings } from "./settings.js";
 import { withSides } from "./sides.js";
+import { keepPlace } from "./reading-place.js";
 import { createRealModel, offerRealModel } from "./real-model.js";
 import { listenToPointer, still } from "./pointer-rest.js";
 import { hold } from "./scroll-anchor.js";
@@ -557,6 +558,7 @@ const glass = Object.assign(core, {
   publish: pace.take,
 });
 window.glass = glass;
+keepPlace();
 const levels = offerLevels(glass, FIRST);
 const { header } = page.parts;
 page.parts.header = (/** @type {HTMLElement} */ element) => {

@@ -2,6 +2,7 @@
 // is pressed or put away, or the reader goes on to something else.
 
 import { h } from "./dom.js";
+import { bring, placeNow } from "./reading-place.js";
 import { hold } from "./scroll-anchor.js";
 
 const MOST = 8; // places that are kept
@@ -20,11 +21,13 @@ const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
  *   stack: "encoder" | "decoder";
  *   locked: import("./selection.js").Selection;
  *   chosen: boolean;
+ *   at: import("./reading-place.js").ReadingPlace | null;
  *   top: number;
  *   focus: Element | null;
  *   text: string | null;
  * }} Place
- *   of a reader on the page
+ *   of a reader on the page; `at`: what is read, by which a way back finds it in a window of another width, too;
+ *   `top`: how far the page is scrolled, where that is nothing
  */
 
 /**
@@ -94,6 +97,7 @@ export function createWayBack(glass) {
       stack: state.stack,
       locked: { ...state.locked },
       chosen: glass.chosen(),
+      at: placeNow(),
       top: scrollY,
       focus: document.activeElement,
       text: state.run && textOf(state.run),
@@ -112,7 +116,7 @@ export function createWayBack(glass) {
    * @param {Place} place
    */
   async function goTo(place) {
-    const { chapter, stack, locked, chosen, top, focus, text } = place;
+    const { chapter, stack, locked, chosen, at, top, focus, text } = place;
     coming = place;
     if (chapter !== state.chapter) led(() => glass.open(chapter));
     if (state.run && textOf(state.run) === text) {
@@ -123,7 +127,7 @@ export function createWayBack(glass) {
     await frame(); // and drawn
     if (coming !== place) return;
     coming = null;
-    hold(() => scrollTo({ top, behavior: "instant" }));
+    hold(() => (at ? bring(at) : scrollTo({ top, behavior: "instant" })), document.body);
     const takesKeys = focus instanceof HTMLElement || focus instanceof SVGElement;
     if (takesKeys && focus.isConnected) focus.focus({ preventScroll: true });
   }

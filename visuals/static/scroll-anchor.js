@@ -1,7 +1,8 @@
 // Holds the page where it was brought while what is drawn there still grows, until the reader does something.
 
 const LONG = 3000; // ms; by then all has come
-const READER = ["wheel", "touchmove", "pointerdown", "keydown"];
+/** With these a reader does something. */
+export const READER = ["wheel", "touchmove", "pointerdown", "keydown"];
 /** @type {(() => void) | null} */
 let end = null;
 

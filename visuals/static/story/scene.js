@@ -46,7 +46,7 @@ import { createWithheld, noting } from "../withheld.js";
 
 /** What takes long to measure: each has its words. */
 const TOLD_OF = ["rests", "looks_back", "told_apart", "lens", "logit_terms"];
-const AHEAD = "60% 0%"; // of the window: a scene so near is drawn
+const AHEAD = "100% 0%"; // of the window: a scene so near is drawn, before a swipe brings it there
 
 /** Fills an element anew where it is to say something else: marks of the glossary in it stay. */
 function createFilling() {
@@ -175,6 +175,7 @@ export function createFrame(glass, section, scene, wide) {
     if (!told) return void ask(withheld.coming());
     chosen = told.select;
     element.dataset.value = told.value;
+    element.toggleAttribute("data-more-comes", withheld.coming().length > 0); // which takes room, too
     write(told, glass.state.language);
     guess.draw(told.guess, answered);
   }
@@ -198,8 +199,8 @@ export function createFrame(glass, section, scene, wide) {
      *
      * @param {boolean} fresh
      * @param {boolean} told whether there is anything to tell of this network
-     * @param {boolean} comes whether the reader is at the scene before it or further on: what is hidden is never
-     *   near
+     * @param {boolean} comes whether the reader is near the two scenes before it or further on: what is hidden is
+     *   never near itself
      */
     draw(fresh, told, comes) {
       const { trace } = glass.state;

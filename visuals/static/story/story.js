@@ -200,11 +200,6 @@ export default function createStories(place, glass, need) {
     for (const { root } of columns.values()) glass.translate(root);
   });
   glass.on("returned", (/** @type {string} */ from) => from !== state.chapter && now()?.comeBack());
-  // A phone that is turned shows the scene that was read; a keyboard may turn the window, too, while somebody writes.
-  matchMedia("(orientation: portrait)").addEventListener("change", () => {
-    const isPhone = matchMedia("(pointer: coarse)").matches;
-    if (isPhone && !document.activeElement?.matches("input, textarea")) now()?.comeBack();
-  });
   followSpace(
     () => Boolean(now()),
     (by) => now()?.readOn(by) ?? false,
