@@ -127,7 +127,7 @@ function makeElements(acts, text) {
     trouble,
     note,
     keys,
-    h("div.ls-line", null, game.game, h("div.ls-ways", null, back, count, next, part, title, ...tools)),
+    h("div.ls-line", null, game.game, h("div.ls-ways", null, back, h("div.ls-where", null, count, part), next, title, ...tools)),
   );
   return { ...parts, ...game, fold, element };
 }
@@ -158,6 +158,9 @@ export function createBar(glass, acts) {
     const [begins, ends] = [isFirst && page === 0, isLast && page === pages - 1 && !isCovered];
     const screens = pages > 1 ? text(page < pages - 1 ? "part" : "part_last", { at: page + 1, pages }) : "";
     const words = isCovered ? text("part_covered") : [screens, ends ? text("ends") : ""].filter(Boolean).join(" · ");
+    // beside four buttons of a phone there is room for two words
+    const brief = ends ? text("ends") : pages > 1 ? text("part_brief", { at: page + 1, pages }) : "";
+    part.dataset.brief = isCovered ? "" : brief;
     [part.textContent, back.disabled, next.disabled] = [words, begins, ends];
     return { words, begins, ends };
   }
