@@ -43,7 +43,7 @@ def test_another_activation_runs_in_every_panel(page: Page, roomy_checkpoint: Pa
     plain, other = theirs(roomy_checkpoint, ids), theirs(roomy_checkpoint, ids, hidden_act="relu")
     page.wait_for_function("new URLSearchParams(location.hash.slice(1)).get('parts') === 'activation:relu'")
     compare = page.locator("section[data-kind=compare]")
-    expect(compare).not_to_contain_text(text("compare.parts"))
+    expect(compare).not_to_contain_text(text("compare.parts", a="", b="").split("So")[1])
     losses = [
         float(torch.nn.functional.cross_entropy(one.logits[0, :-1], torch.tensor(ids[1:]))) for one in (plain, other)
     ]
@@ -181,7 +181,10 @@ def test_norm_position_and_heads_run_together_and_every_panel_shows_them(page: P
     page.evaluate("glass.open('compare')")
     chosen(page, "position:alibi")
     assert page.evaluate("glass.state.trace.model.n_kv_heads") == 1
-    expect(page.locator("section[data-kind=compare]")).to_contain_text(text("compare.parts"))
+    exchanged = {"is_kv_heads": "1 K/V head", "is_norm": "LayerNorm", "is_position": "ALiBi"}
+    other = " · ".join(text(f"part.{name}", part=part) for name, part in exchanged.items())
+    said = text("compare.parts", a=text("off.unchanged"), b=other)
+    expect(page.locator("section[data-kind=compare]")).to_contain_text(said)
     button = page.locator("section[data-kind=compare]").get_by_role("button", name=text("compare.show_B-A"), exact=True)
     expect(button).to_be_disabled()
     walked(page)
@@ -190,6 +193,10 @@ def test_norm_position_and_heads_run_together_and_every_panel_shows_them(page: P
     expect(page.locator("section[data-kind=norm-vector] .gp-title")).to_contain_text("LayerNorm")
     page.evaluate("glass.open('kv'); scrollTo(0, 0)")
     assert " own=MQA " in shown(page, "kv-kinds", "tokens=")
+    expect(page.locator("section[data-kind=kv-kinds]")).to_have_attribute("data-side", "B")
+    calculator = page.locator("section[data-kind=kv-calculator]")
+    expect(calculator).to_have_attribute("data-value", re.compile("."))
+    assert calculator.get_attribute("data-side") is None  # it is of no run
     page.evaluate("glass.open('compare')")
     settled(page)
     assert faults(page) == []

@@ -315,6 +315,19 @@ def test_scenes_of_a_changed_run_say_what_is_changed_in_it(story: Page) -> None:
     assert story.evaluate("document.activeElement.dataset.scene") == "norm"
 
 
+def test_only_the_first_scene_lists_what_is_changed_in_a_run(story: Page) -> None:
+    story.set_viewport_size({"width": 390, "height": 844})
+    value(story, "answer")
+    first, later = (story.locator(f"[data-scene={name}] .st-changed") for name in ("answer", "norm"))
+    story.evaluate("glass.change({ heads: [[0, 1], [1, 2], [1, 3]] })")
+    expect(first).to_contain_text(re.compile(r"head 2 of layer 1", re.IGNORECASE))
+    value(story, "norm")
+    expect(later).to_have_text(text("off.count", count=3) + text("why.back_on"))
+    assert later.evaluate("(one) => one.getBoundingClientRect().height") < 70
+    later.get_by_role("button").click()
+    expect(later).to_be_hidden()
+
+
 def test_the_arrow_leads_from_the_gap_to_the_word_wherever_their_lines_are(story: Page) -> None:
     story.emulate_media(reduced_motion="reduce")
     key = needed(story)

@@ -9,6 +9,17 @@ const SAME_TENSORS = ["activation", "top_k"];
 const shaping = ({ changes }) =>
   (changes?.parts ?? []).filter((part) => !SAME_TENSORS.includes(part.split(":")[0])).sort();
 
+/**
+ * Of two runs the exchanged parts that shape tensors and that one of them has alone.
+ *
+ * @param {{ A: Trace; B: Trace }} sides
+ * @returns {{ A: string[]; B: string[] }}
+ */
+export function partsApart({ A, B }) {
+  const [a, b] = [shaping(A), shaping(B)];
+  return { A: a.filter((part) => !b.includes(part)), B: b.filter((part) => !a.includes(part)) };
+}
+
 /** What shapes a run's mask. @param {Trace} trace */
 const masked = ({ model: { parts } }) => `${parts.prefix ?? 0} ${parts.window ?? 0}`;
 

@@ -160,6 +160,17 @@ export function changedText({ A, B }, text, place = null) {
 }
 
 /**
+ * The same of one run in few words, where it is said whole elsewhere: how many changes there are, or the one.
+ *
+ * @param {Run} trace
+ * @param {Say} text
+ */
+export function changedBriefly(trace, text) {
+  const count = listed(trace.changes ?? {}).length;
+  return count > 1 ? text("off.count", { count }) : text("off.one", { changes: changesOf(trace, text) });
+}
+
+/**
  * What of a run is computed at the selected place but not used: a text's name and its numbers, or null.
  *
  * @param {Run} trace

@@ -72,7 +72,7 @@ export function partName(part, text) {
  * @param {string} part "field:value"
  * @param {import("./types.d.ts").Texts["text"]} text
  */
-function partChanged(part, text) {
+export function partChanged(part, text) {
   const [field, value] = part.split(":");
   return text(`part.is_${field}${value === "none" ? "_none" : ""}`, { part: partName(part, text) });
 }

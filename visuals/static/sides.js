@@ -23,6 +23,8 @@ import { segmented } from "./controls.js";
  */
 export function withSides(kind, element, glass, draw, about) {
   const { state } = glass;
+  // a calculator is of no run: it stands there as it is, whatever side is chosen
+  const isOfRun = about.sides !== "both" && about.namesChanges !== false;
   /** @type {Face | null} */
   let face = null;
   /** @type {Painter} */
@@ -45,9 +47,9 @@ export function withSides(kind, element, glass, draw, about) {
     glass.repaint(true);
   };
   return (fresh) => {
-    if (glass.sides() && about.sides !== "both") element.dataset.side = state.side;
+    if (glass.sides() && isOfRun) element.dataset.side = state.side;
     else delete element.dataset.side;
-    if (state.side === "B-A" && !about.sides) {
+    if (state.side === "B-A" && isOfRun && !about.sides) {
       if (!face) {
         face = { draw: showB, hide() {} }; // while it comes
         fetchFace(face);

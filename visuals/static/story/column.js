@@ -183,7 +183,7 @@ export function createColumn(glass, story, { foot, beside }) {
       none.textContent = said ? glass.text(`${section}.${said}`) : "";
       foot.toggleAttribute("data-untold", lacking !== null);
       const furthest = scenes.findLastIndex((scene) => scene.isNear());
-      scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 2));
+      scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 2, i === 0));
       wish.grant(there().map(({ name }) => name));
       sayWished();
       const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");

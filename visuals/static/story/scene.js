@@ -3,7 +3,7 @@
 
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
-import { changedText, isChanged, takenBack } from "../off.js";
+import { changedBriefly, changedText, isChanged, takenBack } from "../off.js";
 import { followView } from "../pointing.js";
 import { effect, memo, reactive } from "../reads.js";
 import { createGuess } from "./guess.js";
@@ -107,11 +107,15 @@ function createChanged(glass, focus) {
     focus();
     glass.change({});
   }
-  /** @param {import("../decode.js").Trace} trace */
-  function draw(trace) {
+  /**
+   * @param {import("../decode.js").Trace} trace
+   * @param {boolean} isFirst of the story's scenes: there it is said whole
+   */
+  function draw(trace, isFirst) {
     element.hidden = !isChanged(trace);
     if (element.hidden) return;
-    said.textContent = changedText({ B: trace }, glass.text);
+    element.classList.toggle("is-brief", !isFirst);
+    said.textContent = isFirst ? changedText({ B: trace }, glass.text) : changedBriefly(trace, glass.text);
     back.textContent = glass.text(`why.back_${takenBack(trace)}`);
     back.disabled = glass.state.awaited !== null;
   }
@@ -201,13 +205,14 @@ export function createFrame(glass, section, scene, wide) {
      * @param {boolean} told whether there is anything to tell of this network
      * @param {boolean} comes whether the reader is near the two scenes before it or further on: what is hidden is
      *   never near itself
+     * @param {boolean} isFirst of the story's scenes
      */
-    draw(fresh, told, comes) {
+    draw(fresh, told, comes, isFirst) {
       const { trace } = glass.state;
       if (near || comes) sought = trace;
       element.hidden = !told || !may() || !isThere();
       if (!trace || element.hidden || !(near || waits)) return;
-      changed.draw(trace);
+      changed.draw(trace, isFirst);
       noting(element, () => painted(fresh));
       withheld.show();
     },

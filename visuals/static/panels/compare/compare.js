@@ -5,11 +5,11 @@ import { shareSaid } from "../../counts.js";
 import { count, shown as number } from "../../dom.js";
 import { visible } from "../../draw.js";
 import { frame } from "../../frame.js";
-import { hindrance } from "../../hindrance.js";
+import { hindrance, partsApart } from "../../hindrance.js";
 import { choicesReader } from "../../readings/compare.js";
 import { pairForm } from "../../readings/read-by-two.js";
 import { effect, reactive } from "../../reads.js";
-import { KINDS, changeName, listed } from "../../run-changes.js";
+import { KINDS, changeName, listed, partChanged } from "../../run-changes.js";
 import { readBeside } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
@@ -137,6 +137,18 @@ function outcomeText({ text: whole, state: { kept } }, text, reading) {
 export const about = { tensors: ["logits"], sides: "both", namesChanges: false };
 
 /**
+ * The parts that only one of two runs has in its network's own place, in words for either.
+ *
+ * @param {Glass["text"]} text
+ * @param {Parameters<typeof partsApart>[0]} sides
+ */
+function whatIsApart(text, sides) {
+  const { A, B } = partsApart(sides);
+  const [a, b] = [A, B].map((parts) => parts.map((part) => partChanged(part, text)).join(" · "));
+  return { a: a || text("off.unchanged"), b: b || text("off.unchanged") };
+}
+
+/**
  * The changes that are chosen and not made: a run of the text as it is takes back what was made.
  *
  * @type {(chosen: Changes, made: Changes) => Changes}
@@ -193,10 +205,11 @@ export default function compare(element, glass) {
   function nextView(reading) {
     const sides = sidesNow(glass);
     const apart = sides && !glass.subtractable() ? hindrance(sides) : null;
+    const title = sides ? glass.text(`read-by-two.title${pairForm(sides)}`) : "";
     const note = (/** @type {string} */ words, look = "") =>
       html`<p class=${`gp-note${look}`} .textContent=${words}></p>`;
     return html`${note(outcomeText(glass, text, reading))} ${note(lossText(text, reading?.losses ?? null), " cmp-loss")}
-      ${apart && sides ? note(text(apart, { title: glass.text(`read-by-two.title${pairForm(sides)}`) })) : nothing}
+      ${apart && sides ? note(text(apart, { title, ...whatIsApart(glass.text, sides) })) : nothing}
       <p
         class="gp-note"
         role="status"
