@@ -51,7 +51,7 @@ const IN_EVERY_LAYER = ["norm", "position", "attend", "ffn", "kv"];
  * @param {HTMLElement} row
  * @param {HTMLElement} button
  */
-function scrollRowTo(row, button) {
+export function scrollRowTo(row, button) {
   if (row.scrollWidth <= row.clientWidth) return;
   const [room, place] = [row.getBoundingClientRect(), button.getBoundingClientRect()];
   row.scrollLeft += place.left + place.width / 2 - room.left - room.width / 2;

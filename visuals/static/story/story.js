@@ -1,6 +1,7 @@
 // The stories of the page: which of them is open, and what all have in common: keys, the projector, the ways from one
 // to another.
 
+import { scrollRowTo } from "../chapters.js";
 import { h } from "../dom.js";
 import { isStory, STORIES, STORY } from "../level.js";
 import { ANSWER } from "./answer.js";
@@ -63,6 +64,13 @@ function waysBeside(own) {
   const ways = STORIES.map(wayTo);
   ways[STORIES.indexOf(own)].setAttribute("aria-current", "page");
   return ways;
+}
+
+/** Of a row of stories that is wider than its room the one that is open is seen. @param {HTMLElement} root */
+function showOwn(root) {
+  /** @type {HTMLElement | null} */
+  const own = root.querySelector(".st-ways [aria-current]");
+  if (own?.parentElement) scrollRowTo(own.parentElement, own);
 }
 
 /**
@@ -172,6 +180,7 @@ export default function createStories(place, glass, need) {
       const column = createColumn(glass, story, { foot: endOf(name, story.section), beside: waysBeside(name) });
       columns.set(name, column);
       place.append(column.root);
+      new ResizeObserver(() => showOwn(column.root)).observe(column.root); // it is opened, too, or turned
       open();
       glass.repaint();
     } catch (error) {
@@ -197,7 +206,10 @@ export default function createStories(place, glass, need) {
   });
   leaveAtHead(glass);
   glass.on("language", () => {
-    for (const { root } of columns.values()) glass.translate(root);
+    for (const { root } of columns.values()) {
+      glass.translate(root);
+      showOwn(root);
+    }
   });
   glass.on("returned", (/** @type {string} */ from) => from !== state.chapter && now()?.comeBack());
   followSpace(
