@@ -457,6 +457,9 @@ def test_the_story_says_so_too(browser: Browser, address: str, width: int, heigh
     assert warns["y"] + warns["height"] <= tries["y"]
     marked = page.locator("[data-scene=answer] .wy-text .is-strange").all_inner_texts()
     assert "".join(marked).replace(" ", "") == "capitalZürich"
+    settled(page)  # and no other word is offered, nor said to be possible
+    expect(page.locator("[data-scene=answer] .st-swaps button")).to_have_count(0)
+    expect(page.locator("[data-scene=answer] .st-others")).to_have_text("")
     assert faults(page, context="[data-scene=answer]") == []
     hint.locator(".gp-option").click()
     page.wait_for_function("(first) => glass.state.trace.prompt === first", arg=EXAMPLES["en"][0])

@@ -143,7 +143,7 @@ test("stop: the text ends where it is shown, whether the server is done or not",
 });
 
 test("pause, one token more, go on", async () => {
-  const { take, pass, text, trace, pace, statuses, asked } = opened("4");
+  const { take, pass, text, trace, pace, statuses, asked, store } = opened("4");
   take(begun);
   take({ kind: "step", run: "begun", steps: steps(0, 8) });
   await pass(300);
@@ -160,8 +160,10 @@ test("pause, one token more, go on", async () => {
     asked.map(({ count }) => count),
     [1, 2],
   );
+  store.select({ query: 2 }); // a word that was looked at meanwhile
   pace.goOn();
   assert.deepEqual([statuses, pace.now()], [["generating"], "writing"]);
+  assert.equal(store.state.locked.query, trace().T - 1);
   await pass(300);
   assert.equal(text(), " Tom is in the");
   await pass(9000);

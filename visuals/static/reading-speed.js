@@ -289,6 +289,7 @@ export function createPace(store, settings, { cut, setStatus, clock = CLOCK }) {
     const run = draft.run();
     if (is() !== "held" || !run) return;
     run.generating = true;
+    store.toEnd(); // not at a word that was looked at while it was held
     setStatus("generating");
     writing.goOn();
   }

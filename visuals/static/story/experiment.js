@@ -390,8 +390,9 @@ export function createExperiment(glass) {
    * @param {Answer} own the answer that is shown
    * @param {Rests | null} rests
    * @param {Answer | null} instead what would come first with no look at the token that is needed most
+   * @param {boolean} isReliable whether it is worth trying what another word would give
    */
-  function draw(own, rests, instead) {
+  function draw(own, rests, instead, isReliable) {
     const { trace, run, language } = state;
     if (!trace || !run) return;
     now = { ...own, prompt: run.prompt, changes: run.changes };
@@ -407,7 +408,7 @@ export function createExperiment(glass) {
     const gloss = glossOf(glass);
     bars.draw(JSON.stringify(before && !comes ? changed(before) : [{ ...own, name: "now" }]), gloss, language);
     element.dataset.act = act ?? "";
-    const words = act || !rests ? null : glass.detail("words", { token: trace.T - 1 });
+    const words = act || !rests || !isReliable ? null : glass.detail("words", { token: trace.T - 1 });
     keepingFocus(() => {
       acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
       swaps.draw(words, waits, gloss, run.changes, language);

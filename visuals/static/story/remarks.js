@@ -27,7 +27,7 @@ const OTHERS = 3;
  * @param {boolean} warned whether it is said elsewhere what to make of the answer
  */
 export function othersSaid(text, [best, ...others], ends, warned) {
-  if (!best || best.probability >= HALF) return "";
+  if (!others.length || best.probability >= HALF) return "";
   const named = others.slice(0, OTHERS).map(({ id, piece, probability }, i) => {
     const earlier = [best, ...others.slice(0, i)].map((one) => one.piece);
     return `${answerQuoted(text, piece, earlier, ends(id))} ${shareSaid(text, probability)}`;

@@ -126,6 +126,7 @@ export function createOutside(glass) {
   const said = h("div", { "aria-live": "polite" });
   const real = createReal(glass);
   const element = h("div.wy-outside", { hidden: "" }, said, real.element);
+  let untrusted = false;
   const show = memo((/** @type {Outside | null} */ found, /** @type {boolean} */ isAsGiven) => {
     element.hidden = !found;
     if (!found) return said.replaceChildren();
@@ -145,6 +146,7 @@ export function createOutside(glass) {
     const name = sentenceOf(found);
     // that the model is not sure says by itself what to make of the answer
     const so = name === "doubt" ? "learned" : name === "some" && !unsure ? "careful" : "so";
+    untrusted = so === "so";
     const first = text(name === "doubt" && !isAsGiven ? "doubt_before" : name, params);
     const whole = sentences(glass.text, first, text(so));
     const click = () => {
@@ -163,6 +165,8 @@ export function createOutside(glass) {
     isKnown,
     /** Whether there is something to be told, or may be. */
     mayTell: () => !isKnown() || !element.hidden,
+    /** Whether it is said that the answer is not to be trusted. */
+    isUntrusted: () => !element.hidden && untrusted,
     /** @returns {number[][]} the strange words' tokens; none until they have come */
     draw() {
       const { side, status, trace } = shownIn(glass);

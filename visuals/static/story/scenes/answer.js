@@ -200,6 +200,16 @@ function createOtherExample({ text, state }) {
 }
 
 /**
+ * Of which candidates something is remarked: while something is tried, of none; and of the answer alone where it is
+ * not to be trusted, since what else was possible is no better.
+ *
+ * @param {import("../remarks.js").Candidate[]} rows the answer first
+ * @param {boolean} isPlain
+ * @param {boolean} isReliable
+ */
+const toRemark = (rows, isPlain, isReliable) => (isPlain ? rows.slice(0, isReliable ? NAMED : 1) : []);
+
+/**
  * In which form the scene is told, what is tried there included.
  *
  * @param {Trace} trace
@@ -310,9 +320,11 @@ export function createAnswer(glass) {
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap
       const word = last ? answerOf(text, last.piece, endsWith(trace, last.id)) : answer;
       const { id, probability: p } = last ?? best;
-      experiment.draw({ id, word, p }, outside.isKnown() ? rests : null, instead);
+      const isReliable = !outside.isUntrusted();
+      experiment.draw({ id, word, p }, outside.isKnown() ? rests : null, instead, isReliable);
       const isEnd = (/** @type {number} */ one) => endsWith(trace, one);
-      remarks.draw(trace, over || hidden || trace.generating ? [] : it.rows, isEnd, outside.mayTell());
+      const isPlain = !over && !hidden && !trace.generating;
+      remarks.draw(trace, toRemark(it.rows, isPlain, isReliable), isEnd, outside.mayTell());
       if (off?.left === null) return said;
       const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;
       said = {
