@@ -119,9 +119,7 @@ LAID = """() => ({
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_swipe_through_the_story_moves_the_page_by_itself_alone(
-    screen: Browser, bundled: str, language: str
-) -> None:
+def test_a_swipe_through_the_story_moves_the_page_by_itself_alone(screen: Browser, bundled: str, language: str) -> None:
     page = phone(screen, bundled, f"lang={language}&chapter=story", story=True)
     with watched(page):
         page.locator("[data-scene=match]:not([hidden])").or_(page.locator("[data-scene=looks]")).first.wait_for()

@@ -127,7 +127,12 @@ function makeElements(acts, text) {
     trouble,
     note,
     keys,
-    h("div.ls-line", null, game.game, h("div.ls-ways", null, back, h("div.ls-where", null, count, part), next, title, ...tools)),
+    h(
+      "div.ls-line",
+      null,
+      game.game,
+      h("div.ls-ways", null, back, h("div.ls-where", null, count, part), next, title, ...tools),
+    ),
   );
   return { ...parts, ...game, fold, element };
 }
@@ -152,15 +157,13 @@ export function createBar(glass, acts) {
   let [isFirst, isLast] = [true, true]; // of the lesson's views
   /**
    * What the next press does first, where it does not go on: it uncovers, or shows more of a tall panel; and
-   * whether there is nothing before this screen, or after it.
+   * whether there is nothing before this screen, or after it. Beside the buttons of a phone few words have room.
    */
   function tellPart() {
     const [begins, ends] = [isFirst && page === 0, isLast && page === pages - 1 && !isCovered];
     const screens = pages > 1 ? text(page < pages - 1 ? "part" : "part_last", { at: page + 1, pages }) : "";
     const words = isCovered ? text("part_covered") : [screens, ends ? text("ends") : ""].filter(Boolean).join(" · ");
-    // beside four buttons of a phone there is room for two words
-    const brief = ends ? text("ends") : pages > 1 ? text("part_brief", { at: page + 1, pages }) : "";
-    part.dataset.brief = isCovered ? "" : brief;
+    part.dataset.brief = isCovered ? "" : ends ? text("ends") : screens && text("part_brief", { at: page + 1, pages });
     [part.textContent, back.disabled, next.disabled] = [words, begins, ends];
     return { words, begins, ends };
   }
@@ -226,9 +229,7 @@ export function createBar(glass, acts) {
     document.body.removeAttribute("data-notes");
   };
   /** Shows what the keys do, or hides it again. */
-  const help = () => {
-    keys.hidden = !keys.hidden;
-  };
+  const help = () => void (keys.hidden = !keys.hidden);
   /** Closes what was opened over the view; whether anything was. */
   function shut() {
     const wasShown = !keys.hidden;

@@ -149,10 +149,11 @@ export function wordAround(pieces, t) {
  * @param {Say} text
  * @param {string[]} pieces of the text
  * @param {number} t
+ * @param {"" | "_counted"} [how] as `named` takes it
  */
-export function namedInWord(text, pieces, t) {
+export function namedInWord(text, pieces, t, how) {
   const { word, first, count } = wordAround(pieces, t);
-  const piece = named(text, pieces, t);
+  const piece = named(text, pieces, t, how);
   return count === 1 ? piece : text("story.piece_of", { piece, word, number: t - first + 1, count });
 }
 

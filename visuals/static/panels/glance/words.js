@@ -56,14 +56,13 @@ export const apart = (text, pieces) =>
  * @param {Say} text
  * @param {string[]} pieces
  * @param {number} t
+ * @param {"" | "_counted"} [how] "_counted": from where positions are counted is said, too
  */
-export function named(text, pieces, t) {
+export function named(text, pieces, t, how = "") {
   const names = labelsOf(pieces);
   const piece = word(names[t]);
-  return text(names.filter((one) => word(one) === piece).length > 1 ? "why.token_at" : "why.token", {
-    piece,
-    position: t,
-  });
+  const isOneOf = names.filter((one) => word(one) === piece).length > 1;
+  return text(isOneOf ? `why.token_at${how}` : "why.token", { piece, position: t });
 }
 
 /**

@@ -242,7 +242,7 @@ function wordsOf(glass, { tokens }, { best, answer, rests, hidden, off, key, lef
     count: String(off?.count ?? 0),
     ...{ p, q, left: without },
     apart: rests?.sinks.length ? text("story.looks_apart") : "",
-    key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key) + gloss(tokens.pieces[key])),
+    key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key, "_counted") + gloss(tokens.pieces[key])),
   };
 }
 
