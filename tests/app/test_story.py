@@ -799,7 +799,7 @@ def test_space_reaches_the_end_of_the_story_and_does_nothing_more(story: Page) -
     left = "document.querySelector('.st-end').getBoundingClientRect().bottom - innerHeight"
     for _ in range(4):
         story.keyboard.press(" ")
-    assert abs(story.evaluate(left)) < 8
+    assert abs(story.evaluate(left)) < 9
     before = story.evaluate("scrollY")
     story.keyboard.press(" ")
     assert story.evaluate("scrollY") == before
