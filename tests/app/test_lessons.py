@@ -959,6 +959,14 @@ def test_on_a_telephone_the_bar_is_one_line_that_speaks_of_no_keys(
     assert all(right <= left for (_, right), (left, _) in itertools.pairwise(edges)), edges
     assert edges[-1][1] <= 390
     expect(page.locator(".page-body > label .ls-guess")).to_have_value("park")  # beside the answer
+    part = page.locator(".ls-part")  # which screen it is, is said whole
+    for _ in range(6):
+        if "1/2" in (part.get_attribute("data-brief") or ""):
+            break
+        page.locator(".ls-next").tap()
+        on_stage(page)
+    expect(part).to_have_attribute("data-brief", text("lessons.part_brief", language, at=1, pages=2))
+    assert part.evaluate("(one) => one.scrollWidth <= one.clientWidth && one.clientWidth > 40")
     leave(page)
 
 
