@@ -188,8 +188,6 @@ def in_words(place: str, text: str) -> list[Equation]:
             add(one[0], by(*(number(x)[0] for x in operands)), result)  # pyright: ignore
     if one := re.search(rf"The difference is {N}: what lower heads .* makes {N} of it, all else .* {N}\.", text):
         add(one[0], number(one[2])[0] + number(one[3])[0], one[1])
-    if one := re.search(rf"Of the difference of {N}, {N} \({N}\) come from", text):
-        add(one[0], number(one[2])[0] / number(one[1])[0], one[3])
     if one := re.search(rf"\|x\| = {N}, {N} times the median magnitude {N} of", text):
         add(one[0], number(one[1])[0] / number(one[3])[0], one[2])
     for one in re.finditer(rf"A {N}[,，] ?B {N}[,，] ?B − A = {N}", text):
@@ -210,7 +208,8 @@ def of_scenes(read: list[tuple[str, str]]) -> list[Equation]:
     for _, *cells in rows.get("norm", []):
         if len(cells) == 3 and all(re.fullmatch(N, cell) for cell in cells):
             x, gamma, result = cells
-            found.append(Equation("norm", " · ".join(cells), number(x)[0] * number(gamma)[0], *number(result)))
+            about, _ = number(result)  # as the table's head says: of operands with three digits
+            found.append(Equation("norm", " · ".join(cells), number(x)[0] * number(gamma)[0], about, 0.03 * abs(about)))
     scores = [cells[-1] for cells in rows.get("match", []) if re.fullmatch(N, cells[-1])]
     gap = re.search(rf"[dD]ifference (?:of|is) {N}[,:]", whole.get("match", ""))
     if gap and len(scores) == 2:

@@ -151,7 +151,10 @@ test("what is shown of a sum adds up to the digit, whatever is left out", () => 
       read(drawn),
     );
     assert.equal(read(drawn) + read(rest), read(said));
-    near(read(said) / 1000, whole, 0.0501);
+    near(read(said) / 1000, whole, 0.501);
+    const largest = Math.max(...[...terms, drawn, rest, said].map((one) => Math.abs(read(one)) / 1000));
+    const decimals = said.split(".")[1]?.length ?? 0;
+    assert.ok(decimals === 0 || decimals === 3 || largest * 10 ** decimals <= 1000, `${said} of ${largest}`);
   }
   assert.deepEqual(addingUp([1.005, -3], -2), {
     terms: ["1.00", "−3.00"],
@@ -159,15 +162,6 @@ test("what is shown of a sum adds up to the digit, whatever is left out", () => 
     rest: "0.00",
     whole: "−2.00",
   });
-});
-
-test("a sum is shown in so many digits that, divided as it is shown, it gives what is shown of the score", () => {
-  const scale = 1 / Math.sqrt(32);
-  for (let seed = 1; seed < 400; seed++) {
-    const whole = 100 * Math.sin(seed * 7.3);
-    const { whole: said } = addingUp([whole / 3, whole / 7], whole, { scale });
-    assert.equal((Number(said.replace("−", "-")) * scale).toPrecision(3), (whole * scale).toPrecision(3));
-  }
 });
 
 test("of two answers with the same word the later has its space marked", () => {

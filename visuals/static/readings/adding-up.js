@@ -1,22 +1,18 @@
 // Sums whose terms add up as they are printed.
 
+/** With so many decimals the largest has three digits. @param {number} most */
+const forThree = (most) => Math.min(3, Math.max(0, 2 - Math.floor(Math.log10(most || 1))));
+
 /**
- * Some terms of a sum, the rest of it, and the sum, rounded so that what is shown adds up, and so that the sum that
- * is shown, times `scale`, is what is shown of the true product in three digits.
+ * Some terms of a sum, the rest of it, and the sum, rounded so that what is shown adds up.
  *
  * @param {number[]} terms those that are shown one by one
  * @param {number} whole the sum of all
- * @param {{ scale?: number; decimalsFor?: (most: number) => number }} [shown] `decimalsFor` says how many decimals
- *   all have, by the largest of them; more where the scaled sum needs them
+ * @param {(most: number) => number} [decimalsFor] how many decimals all have, by the largest of them
  */
-export function addingUp(
-  terms,
-  whole,
-  { scale = 0, decimalsFor = (most) => (most >= 100 ? 1 : most >= 1 ? 2 : 3) } = {},
-) {
-  let decimals = decimalsFor(Math.max(...terms.map(Math.abs), Math.abs(whole)));
-  const scaled = (/** @type {number} */ x) => (x * scale).toPrecision(3);
-  while (decimals < 7 && scaled(Number(whole.toFixed(decimals))) !== scaled(whole)) decimals++;
+export function addingUp(terms, whole, decimalsFor = forThree) {
+  const together = terms.reduce((sum, term) => sum + term, 0);
+  const decimals = decimalsFor(Math.max(...[...terms, together, whole - together, whole].map(Math.abs)));
   const unit = 10 ** decimals;
   const [units, all] = [terms.map((term) => Math.round(term * unit)), Math.round(whole * unit)];
   const drawn = units.reduce((sum, one) => sum + one, 0);

@@ -7,6 +7,7 @@ import { hold } from "../scroll-anchor.js";
 import { createMap } from "./map.js";
 import { followReader } from "./read-scene.js";
 import { createFrame } from "./scene.js";
+import { createTyped } from "./typed.js";
 import { createWish } from "./wish.js";
 
 const MORE = 0.8; // of a screen, at once
@@ -153,7 +154,7 @@ export function createColumn(glass, story, { foot, beside }) {
   const wished = createWished(glass, section);
   const aside = h("div.st-aside", null, map.element, wished.element);
   const none = h("p.st-none", { role: "status", hidden: "" });
-  column.append(none, ...scenes.map(({ element }) => element), foot);
+  column.append(createTyped(glass), none, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, ways, aside, column);
   const tell = (/** @type {string} */ at) => void Object.assign(view, { at });
   const reading = followReader(column, foot, there, tell, sayWished);

@@ -11,6 +11,7 @@ import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
 import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
 import { shareBar } from "./bars.js";
+import { createFold } from "./fold.js";
 import { placeOf } from "./place.js";
 import { namedInWord, shareSaid, wordAround } from "./words.js";
 
@@ -212,8 +213,7 @@ function followedSaid({ text }, { layer, head, left }, off, { word: answer, p: w
 function createWhich(glass) {
   const { text } = glass;
   const [listed, found, related] = ["", "", ""].map(() => h("p.st-note"));
-  const summary = h("summary", { "data-text": "story.did_heads_which" });
-  const element = h("details.st-which", null, summary, listed, found, related);
+  const element = createFold("story.did_heads_which", listed, found, related);
   /** @param {Tried} tried @param {number[][]} off each a layer and a head */
   function draw({ followed, before }, off) {
     element.hidden = !off.length;

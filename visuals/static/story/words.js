@@ -104,6 +104,9 @@ export function few(x, digits = 3) {
   return (rounded.includes("e+") ? String(Number(rounded)) : rounded).replaceAll("-", "−");
 }
 
+/** How an equation of a scene is written: one that three digits do not work out has a result of fewer. */
+export const FEW = { digits: 3, most: 3, write: few };
+
 /**
  * The same of what is added: with its sign.
  *
@@ -119,11 +122,19 @@ export const signed = (x) => `${x > 0 ? "+" : ""}${few(x)}`;
  */
 export const told = (words, value) => h("b", { title: exact(value, 6) }, words);
 
+const QUOTED = /^“(.+?)”(.*)$/su;
+
 /**
+ * A word that is told of. The quotes of a token by name stand around what is bold, as those of the texts do.
+ *
  * @param {string} words
  * @param {string} [role] whose hue it has
  */
-export const bold = (words, role) => h("b", role ? { style: `color: var(--glass-${role})` } : null, words);
+export function bold(words, role) {
+  const [, quoted, rest] = QUOTED.exec(words) ?? [];
+  const strong = h("b", role ? { style: `color: var(--glass-${role})` } : null, quoted ?? words);
+  return quoted === undefined ? strong : h("span", null, "“", strong, `”${rest}`);
+}
 
 const JOINS = /\p{Script=Latin}$/u;
 const JOINED = /^\p{Script=Latin}/u;

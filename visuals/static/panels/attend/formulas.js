@@ -73,7 +73,7 @@ export function sumOf(terms, text, sum) {
   } = addingUp(
     order.map((i) => terms[i]),
     all,
-    { decimalsFor: (most) => (sum && decimalsIn(sum)) || decimalsForFive(most) },
+    (most) => (sum && decimalsIn(sum)) || decimalsForFive(most),
   );
   /** @type {(Node | string)[]} */
   const parts = written.map((term, n) => (n === 0 ? term : ` ${added(term)}`));

@@ -107,23 +107,22 @@ export const isRefuted = ({ other }) => other !== null && other.score >= other.r
 export const broughtApart = ({ from_asked: from, rival_from_asked: less }) => from - less;
 
 /**
- * Both scores, how far they are apart, what was brought to the query of that (`from_asked`), and as a share
- * (`from_share`) or with the `rest` beside it, where that share tells nothing; in digits that come out.
+ * Both scores, how far they are apart, what was brought to the query of that (`from_asked`), and about as a share
+ * (`from_share`) or with the `rest` beside it, where that share tells nothing; in few digits that come out.
  *
  * @param {Matching} found
  */
 export function gapWritten(found) {
   const { score, rival_score } = found;
   const [gap, from_asked] = [score - rival_score, broughtApart(found)];
-  const values = { score, rival_score, gap, from_asked, rest: gap - from_asked, from_share: from_asked / gap };
+  const values = { score, rival_score, gap, from_asked, rest: gap - from_asked };
   /** @type {import("../../equation.js").Step<keyof typeof values>[]} */
-  const steps = [
-    ["gap", ["score", "rival_score"], (a, b) => a - b],
-    isWhole(found)
-      ? ["gap", ["from_asked", "rest"], (a, b) => a + b]
-      : ["from_share", ["from_asked", "gap"], (part, whole) => part / whole],
-  ];
-  return writtenOut(values, steps, { digits: 3, of: { from_share: { digits: 2, write: percent } } });
+  const steps = [["gap", ["score", "rival_score"], (a, b) => a - b]];
+  const whole = isWhole(found);
+  if (whole) steps.push(["gap", ["from_asked", "rest"], (a, b) => a + b]);
+  const about = whole ? {} : { from_asked: { digits: 2 } };
+  const said = writtenOut(values, steps, { digits: 3, most: 3, of: about });
+  return { ...said, from_share: percent(from_asked / gap, 2) };
 }
 
 /**

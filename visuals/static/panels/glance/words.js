@@ -280,7 +280,15 @@ export function positionAt(pieces, text, at) {
  *
  * @param {Glass} glass
  *
- * @typedef {{ start: number; word: string; other: string; piece: string; text: string }} Swap
+ * @typedef {{
+ *   start: number;
+ *   word: string;
+ *   other: string;
+ *   text: string;
+ *   answer: number;
+ *   piece: string;
+ *   probability: number;
+ * }} Swap
  * @param {{ swaps: Swap[]; text: string }} found the detail "words"
  * @param {(swap: Swap) => void} choose
  * @param {import("../../gloss.js").Gloss} gloss
@@ -292,7 +300,10 @@ export const swapButtons = (glass, { swaps, text }, choose, gloss, promises = tr
     const { trace } = shownIn(glass);
     const position = positionAt((trace.encoder ?? trace).tokens.pieces, text, swap.start);
     const which = position !== null && whichOf(text, swap.word, swap.start) ? "_one_of" : "";
-    const [one, other, answer] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
-    const words = glass.text(`why.swap${promises ? "" : "_alone"}${which}`, { position, word: one, other, answer });
+    const [one, other, next] = [swap.word, swap.other, word(swap.piece)].map((piece) => piece + gloss(piece));
+    const ends = trace.model.eos_ids.includes(swap.answer);
+    const answer = ends ? glass.text("story.the_end") : glass.text("why.token", { piece: next });
+    const given = { position, word: one, other, answer, p: shareSaid(glass.text, swap.probability) };
+    const words = glass.text(`why.swap${promises ? "" : "_alone"}${which}`, given);
     return h("button.gp-option", { "data-swap": swap.text, title: swap.text, click: () => choose(swap) }, words);
   });

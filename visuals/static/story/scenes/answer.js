@@ -13,7 +13,7 @@ import { sentences } from "../../panels/glance/words.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
 import { createRemarks } from "../remarks.js";
-import { answerOf, bold, namedInWord, shareSaid, signInSentence, told } from "../words.js";
+import { answerOf, bold, namedInWord, shareSaid, signInSentence, told, wordAround } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -230,7 +230,7 @@ function formNow(trace, it, over) {
  * @param {Trace} trace
  * @param {ToldOf} it
  */
-function wordsOf(glass, { tokens }, { best, answer, rests, hidden, off, key, left }) {
+function wordsOf(glass, { tokens: { pieces } }, { best, answer, rests, hidden, off, key, left }) {
   const { text } = glass;
   const all = off ? [off.before.p, off.left ?? NaN, best.probability] : [best.probability, left, hidden?.p ?? NaN];
   const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : "", x));
@@ -242,7 +242,9 @@ function wordsOf(glass, { tokens }, { best, answer, rests, hidden, off, key, lef
     count: String(off?.count ?? 0),
     ...{ p, q, left: without },
     apart: rests?.sinks.length ? text("story.looks_apart") : "",
-    key: bold(key === undefined ? "" : namedInWord(text, tokens.pieces, key, "_counted") + gloss(tokens.pieces[key])),
+    key: bold(key === undefined ? "" : namedInWord(text, pieces, key, "_counted") + gloss(pieces[key])),
+    // of a copy the text tells whether a word goes on with it
+    unit: text(`story.unit_${key !== undefined && wordAround(pieces, key).count > 1 ? "piece" : "word"}`),
   };
 }
 

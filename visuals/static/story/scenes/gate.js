@@ -8,8 +8,9 @@ import { bracketed, writtenOut } from "../../equation.js";
 import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
+import { createFold } from "../fold.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, count, few, named as namedToken, signed, told } from "../words.js";
+import { answerOf, bold, count, few, FEW, named as namedToken, signed, told } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
@@ -30,7 +31,7 @@ const writtenOf = ({ gate, open, up, product }) =>
       ["open", ["gate"], silu],
       ["product", ["open", "up"], (a, b) => a * b],
     ],
-    { digits: 3, write: few },
+    FEW,
   );
 
 /**
@@ -72,7 +73,7 @@ function curveOf(width, neuron) {
  * @param {AnswerNeuron} neuron
  * @param {{ answer: string; layer: number; whole: number }} of `whole`: what the layer's neurons add together
  */
-function purposeOf(glass, { neuron, raised, adds, product, rank, names }, { answer, layer, whole }) {
+function purposeOf(glass, { neuron, raised, adds, rank, names }, { answer, layer, whole }) {
   const { text } = glass;
   const gloss = glossOf(glass);
   const pieces = raised
@@ -80,8 +81,6 @@ function purposeOf(glass, { neuron, raised, adds, product, rank, names }, { answ
     .map(({ piece, by }) => text("story.gate_raised", { piece: visible(piece) + gloss(piece), by: signed(by) }));
   const dot = pieces.some((one) => one.includes("·")) ? text("story.gate_dot") : "";
   const given = { answer, raised: pieces.join(text("why.list")), dot };
-  // what it writes then points away from the answer, and minus turns it round
-  const opens = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
   const placed = text(`story.gate_${rank === 1 ? "first" : "later"}`, { layer, neuron, rank });
   const raises = text(names ? "story.gate_raises" : "story.gate_others", given);
   const some = raised.slice(0, NAMED);
@@ -89,7 +88,7 @@ function purposeOf(glass, { neuron, raised, adds, product, rank, names }, { answ
   const alike = isAlike ? text("story.gate_kind") : "";
   const isAlone = adds >= whole / 2;
   const together = isAlone ? "" : text("story.gate_together");
-  return sentences(text, opens, placed, sentences(text, raises, sentences(text, alike, together)));
+  return sentences(text, placed, raises, sentences(text, alike, together));
 }
 
 /**
@@ -100,7 +99,7 @@ export function createGate(glass) {
   const { state, text } = glass;
   const drawing = svg("svg.st-silus", { role: "img" });
   const formula = h("p.st-formula", { lang: "en" });
-  const raises = h("p.st-note");
+  const [opens, raises] = [h("p.st-note"), h("p.st-note")];
   const element = h("div", null, drawing, formula);
   const paint = memo((/** @type {number} */ width, /** @type {AnswerNeuron} */ found, _language) => {
     const { open, up, product } = writtenOf(found);
@@ -113,7 +112,7 @@ export function createGate(glass) {
     name: "gate",
     behind: ["ffn", "ffn-token"],
     element,
-    notes: raises,
+    notes: h("div", null, opens, createFold("story.gate_fold", raises)),
     has: ({ parts: { ffn, stack } }) =>
       !stack && ffn.every(({ gated, activation, experts }) => gated && activation === "silu" && !experts),
     draw(width) {
@@ -130,6 +129,8 @@ export function createGate(glass) {
       paint(width, found, language);
       const named = answerOf(text, trace.next.pieces[0], trace.model.eos_ids.includes(answer));
       const [whole, said] = [terms.ffn.data[layer], writtenOf(found)];
+      // what it writes may point away from the answer, and minus turns it round
+      opens.textContent = text(`story.gate_note${product < 0 ? "_turned" : ""}`);
       raises.textContent = purposeOf(glass, found, { answer: named, layer, whole });
       return {
         form: gate > 0 && few(gate, 2) === few(open, 2) ? "_open" : "",

@@ -6,8 +6,8 @@ import { labelsOf } from "../../characters.js";
 import { attention } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { chainOf, gapWritten, isWhole, marksOf, namesOf } from "../../panels/glance/matching.js";
-import { sentences } from "../../panels/glance/words.js";
 import { memo, reactive } from "../../reads.js";
+import { createFold } from "../fold.js";
 import { kept } from "../kept.js";
 import { looksBack, placeOf, toldApart } from "../place.js";
 import { bold, few, named, shareSaid, told } from "../words.js";
@@ -91,8 +91,8 @@ function createScores(glass) {
 }
 
 /**
- * Which head this is, where it is not the one that the scenes follow, and what makes the difference between its
- * scores.
+ * Which head this is, where it is not the one that the scenes follow; on which way the word came; and what makes
+ * the difference between the head's scores.
  *
  * @param {import("../scene.js").Glass} glass
  * @param {{ found: Matching; cell: Cell; marks: Marks }} seen
@@ -106,10 +106,11 @@ function whenceOf(glass, { found, cell: { layer, head }, marks }, names, labels)
   const followed = placeOf(glass);
   const isOther = followed?.layer !== layer || followed.head !== head;
   const same = { head: text("story.head", { layer, head }), key, word: marks.key_from };
-  const which = isOther ? text("story.match_which", same) : "";
-  const way = text("story.match_way", { word: marks.key_from, key, way: chainOf(found.told, text, labels) });
-  const made = sentences(text, way, text(`story.match_share${isWhole(found) ? "_all" : ""}`, given));
-  return sentences(text, which, made);
+  return {
+    which: isOther ? text("story.match_which", same) : "",
+    way: text("story.match_way", { word: marks.key_from, key, way: chainOf(found.told, text, labels) }),
+    share: text(`story.match_share${isWhole(found) ? "_all" : ""}`, given),
+  };
 }
 
 /**
@@ -173,7 +174,7 @@ export function createMatch(glass) {
   const { text } = glass;
   const scores = createScores(glass);
   const swap = h("button.st-act", { click: () => (view.swapped = !view.swapped) });
-  const whence = h("p.st-note");
+  const [which, way, share] = ["", "", ""].map(() => h("p.st-note"));
   const element = h("div", null, scores.element, h("p.st-acts", null, swap));
   const view = reactive({ swapped: false }, glass.repaint);
   glass.on("run", () => {
@@ -184,7 +185,7 @@ export function createMatch(glass) {
     name: "match",
     behind: ["attend", "score-terms"],
     element,
-    notes: whence,
+    notes: h("div", null, which, createFold("story.match_fold", way, share)),
     has: hasMatch,
     there: () => isTold(glass),
     draw() {
@@ -198,7 +199,10 @@ export function createMatch(glass) {
       scores.draw(found, both, marks, view.swapped);
       const put = { other: names.other ?? "", place: names.near_there };
       swap.textContent = text(`story.match_${view.swapped ? "back" : "swap"}`, put);
-      whence.textContent = view.swapped ? "" : whenceOf(glass, seen, names, labels);
+      const whence = view.swapped ? null : whenceOf(glass, seen, names, labels);
+      which.textContent = whence?.which ?? "";
+      way.textContent = whence?.way ?? "";
+      share.textContent = whence?.share ?? "";
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
       return {

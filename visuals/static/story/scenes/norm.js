@@ -11,7 +11,7 @@ import { rms } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { placeOf } from "../place.js";
 import { createRows, limitOf } from "../strips.js";
-import { few, named, told } from "../words.js";
+import { few, FEW, named, told } from "../words.js";
 
 const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
 
@@ -73,25 +73,9 @@ function extremesOf(gamma) {
   return { low: all.indexOf(Math.min(...all)), high: all.indexOf(Math.max(...all)) };
 }
 
-/** A number with all its digits, also where they are zeros. @param {number} x */
-const sized = (x, digits = 3) => x.toPrecision(digits).replace("-", "−");
-
 /**
- * What γ makes of one channel, in digits that come out.
- *
- * @param {number} x
- * @param {number} times
- */
-const scaledBy = (x, times) =>
-  writtenOut({ x, times, y: x * times }, [["y", ["x", "times"], (a, b) => a * b]], {
-    digits: 4,
-    write: sized,
-    of: { y: { digits: 3 } },
-  });
-
-/**
- * A vector's size, where its colours end, and its largest value, before and after the division by it, in digits
- * that come out.
+ * Where a vector's colours end, and its largest value, before and after the division by its size, in digits that
+ * come out.
  *
  * @param {ArrayLike<number>} x
  * @param {number} divisor
@@ -107,10 +91,10 @@ function dividedBy(x, divisor) {
       ["limitAfter", ["limit", "divisor"], by],
       ["mostAfter", ["most", "divisor"], by],
     ],
-    { digits: 3, write: few },
+    FEW,
   );
   const { limitAfter, mostAfter, ...before } = said;
-  return { divisor: said.divisor, before, after: { limit: limitAfter, most: mostAfter } };
+  return { before, after: { limit: limitAfter, most: mostAfter } };
 }
 
 /**
@@ -132,20 +116,12 @@ function createGamma({ text }) {
       ["least", low],
       ["most", high],
     ]);
-    const number = (/** @type {string} */ said, /** @type {number} */ x) => h("td", { title: exact(x, 6) }, said);
+    const number = (/** @type {number} */ x) => h("td", { title: exact(x, 6) }, few(x));
     body.replaceChildren(
       ...rows.map(([name, channel]) => {
         const [x, times] = [divided[channel], gamma[channel]];
-        const said = scaledBy(x, times);
         const words = text(`story.norm_${name}`, { channel });
-        return h(
-          "tr",
-          null,
-          h("th", { scope: "row" }, words),
-          number(said.x, x),
-          number(said.times, times),
-          number(said.y, x * times),
-        );
+        return h("tr", null, h("th", { scope: "row" }, words), number(x), number(times), number(x * times));
       }),
     );
   }
@@ -189,8 +165,7 @@ export function createNorm(glass) {
      */
     const row = (name, role, values, end) => {
       const value = rms(values, 0);
-      const size = values === x && sized(value) === few(divisor) ? said.divisor : sized(value); // but for ε the same
-      return { name, role, values, end, size: { value, words: glass.text("story.norm_size", { rms: size }) } };
+      return { name, role, values, end, size: { value, words: glass.text("story.norm_size", { rms: few(value) }) } };
     };
     rows.paint(
       width,
@@ -227,17 +202,16 @@ export function createNorm(glass) {
       const { divisor, x, gamma } = found.input;
       const extremes = extremesOf(gamma);
       const [low, high] = [gamma[extremes.low], gamma[extremes.high]];
-      const [least, most] = [extremes.low, extremes.high].map((i) => scaledBy(x[i] / divisor, gamma[i]).times);
       const size = rms(x, 0) / divisor; // which is not quite 1, by ε
       return {
         words: {
           word: named(glass.text, labelsOf(trace.tokens.pieces), token),
           d: String(x.length),
           layer: String(layer),
-          rms: told(dividedBy(x, divisor).divisor, divisor),
-          after: told(sized(size), size),
-          low: told(least, low), // as in the table
-          high: told(most, high),
+          rms: told(few(divisor), divisor),
+          after: told(few(size), size),
+          low: told(few(low), low),
+          high: told(few(high), high),
         },
         select: { layer, query: token },
         value: `layer ${layer} token ${token} rms=${exact(divisor)} low=${exact(low)} high=${exact(high)}`,

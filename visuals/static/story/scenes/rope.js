@@ -9,6 +9,7 @@ import { restsOf } from "../../readings/rests.js";
 import { addingUp } from "../../readings/adding-up.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
+import { createFold } from "../fold.js";
 import { kept } from "../kept.js";
 import { placeOf } from "../place.js";
 import { bold, few, named, told } from "../words.js";
@@ -143,19 +144,20 @@ function createDials(text) {
      * @param {Names} names
      * @returns {number} how many they are
      */
-    draw({ q, rotary, scale }, at, strong, names) {
+    draw({ q, rotary }, at, strong, names) {
       caption.textContent = `${names.head}: ${names.from} → ${names.to}`;
       const counted = [...strong].sort((a, b) => a - b);
       const { terms, drawn, rest, whole } = addingUp(
         counted.map((i) => at.terms[i]),
         at.sum,
-        { scale },
       );
       dials.replaceChildren(...counted.map((i, n) => dial(at, rotary, i, terms[n])));
       const others = at.terms.length - counted.length;
+      const inDials = counted.reduce((sum, i) => sum + at.terms[i], 0);
       const isPartly = 2 * at.terms.length < q.length ? "_partly" : "";
       total.hidden = !others && !isPartly;
       total.textContent = text(`story.read_rope_total${isPartly}`, { drawn, others, rest, sum: whole });
+      total.title = [inDials, at.sum - inDials, at.sum].map((x) => exact(x, 6)).join(" · ");
       return counted.length;
     },
   };
@@ -200,7 +202,7 @@ export function createRope(glass) {
     name: "rope",
     behind: ["position", "rope"],
     element,
-    notes: about,
+    notes: createFold("story.rope_dials_read", about),
     has: ({ parts: { rotary, latent } }) => Boolean(rotary) && !latent,
     draw(width) {
       const { trace } = state;

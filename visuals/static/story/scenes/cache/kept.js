@@ -1,12 +1,13 @@
 // What is in one cell: the key and the value of the last token in one layer, for one head.
 
+import { labelsOf } from "../../../characters.js";
 import { kvHead, rotatedHead, vectorOf } from "../../../compute.js";
 import { h } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { elementBytes } from "../../../readings/kv.js";
 import { bytesOfCell, bytesTold, pairsSaid } from "../../held.js";
 import { createRows } from "../../strips.js";
-import { bold, wordOf } from "../../words.js";
+import { bold, named } from "../../words.js";
 
 /**
  * @param {import("../../scene.js").Glass} glass
@@ -16,12 +17,12 @@ export function createKept(glass) {
   const { state, text } = glass;
   const rows = createRows(glass, "story-cache.kept_rows");
   const paint = memo((width, group, key, value, theme, _language) => {
-    const named = (/** @type {string} */ name) => text(`story-cache.kept_${name}`, { group });
+    const row = (/** @type {string} */ name) => text(`story-cache.kept_${name}`, { group });
     rows.paint(
       width,
       [
-        { name: named("k"), role: "k", values: key },
-        { name: named("v"), role: "v", values: value },
+        { name: row("k"), role: "k", values: key },
+        { name: row("v"), role: "v", values: value },
       ],
       theme,
     );
@@ -44,7 +45,7 @@ export function createKept(glass) {
       return {
         form: trace.encoder ? "_source" : "",
         words: {
-          word: bold(wordOf(tokens.pieces[T - 1])),
+          word: bold(named(text, labelsOf(tokens.pieces), T - 1)),
           layer: String(layer),
           pairs: pairsSaid(text, trace),
           dim: String(dim),

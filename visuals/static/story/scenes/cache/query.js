@@ -1,13 +1,14 @@
 // Why no query is kept: the newest token alone asks. Its query meets the keys of all tokens; the lines are as strong as
 // its weights.
 
+import { labelsOf } from "../../../characters.js";
 import { attention } from "../../../compute.js";
 import { exact, h, svg } from "../../../dom.js";
 import { memo } from "../../../reads.js";
 import { elementBytes } from "../../../readings/kv.js";
 import { bytesEach, bytesTold, formOf } from "../../held.js";
 import { kept } from "../../kept.js";
-import { bold, lengthOf, onEdge, shareSaid, wordOf } from "../../words.js";
+import { bold, lengthOf, named, onEdge, shareSaid } from "../../words.js";
 
 const [MOST, BOX, ASKS, KEYS, WORDS] = [16, 26, 30, 130, 192]; // tokens, and px
 const [FAINT, GAP] = [0.3, 3]; // of a line: so faint ones are seen on either ground; and px between boxes
@@ -100,7 +101,7 @@ export function createQuery(glass) {
         form: formOf(trace) === "_latent" ? "_latent" : "",
         guess: { asks, choices, right: 2, of: trace.prompt },
         words: {
-          word: bold(wordOf(tokens.pieces[T - 1])),
+          word: bold(named(text, labelsOf(tokens.pieces), T - 1)),
           heads: String(model.n_heads),
           more: bytesTold(more),
           each: bytesTold(each),

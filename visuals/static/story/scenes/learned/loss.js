@@ -1,6 +1,7 @@
 // How the loss on held-out texts fell, beside that of who knows nothing.
 
 import { exact, h } from "../../../dom.js";
+import { sentences } from "../../../panels/glance/words.js";
 import { lossOf, MILLION } from "../../../readings/record.js";
 import { memo } from "../../../reads.js";
 import { axesOf, createCurve, readsOf, startsOf } from "../../curve.js";
@@ -27,8 +28,10 @@ export function createLoss(glass) {
     const reads = readsOf(read, (tokens) => large(tokens * MILLION, language));
     const curved = { points, most, ticks, starts: startsOf(starts, read), reads, axes, level: blind };
     curve.draw(curved, width, text("story-learned.loss_curve"));
-    const said = rise && { ...rise, from: few(rise.from), to: few(rise.to) };
-    note.textContent = said ? text("story-learned.loss_rise", said) : "";
+    const rises = rise && { ...rise, from: few(rise.from), to: few(rise.to) };
+    const begun = points[0].x * MILLION;
+    const first = begun ? text("story-learned.loss_first", { read: large(begun, language) }) : "";
+    note.textContent = sentences(text, first, rises ? text("story-learned.loss_rise", rises) : "");
   });
   return {
     name: "loss",
