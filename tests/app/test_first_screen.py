@@ -194,6 +194,14 @@ def test_of_a_word_in_several_pieces_it_is_said_which_is_hidden(browser: Browser
     leave(page)
 
 
+def test_of_a_piece_of_a_word_it_is_not_said_that_it_is_the_word(browser: Browser, address: str) -> None:
+    page = open_page(browser, f"{address}#lang=en&chapter=story&prompt={quote('bird dog hedgehog bird dog')}")
+    answer = page.locator("[data-scene=answer]")
+    expect(answer).to_have_attribute("data-value", re.compile(r"' he' .* key \d"))
+    expect(answer.locator(".st-says")).to_contain_text("he piece stands in the text")
+    leave(page)
+
+
 def check_in_view(page: Page, width: int, height: int) -> None:
     settled(page)
     told = [".wy-needed", ".wy-how > div"] if width > 1000 else []  # on a telephone the rest is scrolled to

@@ -182,6 +182,13 @@ def test_the_story_of_the_cache_says_what_the_cache_holds(
     expect(scene.locator(".st-says")).to_contain_text(meets)  # still answered: it is the same text
 
     assert whole(page, "kept", "bytes") == each // config.n_layers
+    last = page.evaluate("""async () => {
+      const [{ named }, { labelsOf }] = await Promise.all(
+        ["panels/glance/words.js", "characters.js"].map((file) => import(`/glass/${file}`)),
+      );
+      return named(glass.text, labelsOf(glass.state.trace.tokens.pieces), glass.state.trace.T - 1);
+    }""")
+    expect(page.locator("[data-scene=kept] .st-says")).to_contain_text(last)  # one of several by its position
     layer, head = whole(page, "query", "layer"), whole(page, "query", "head")
     peer = Peer(checkpoint, page.evaluate("glass.state.trace.tokens.ids"))
     weight = float(peer.run.attentions[layer][0, head, -1, 0])
@@ -247,6 +254,8 @@ def test_the_story_of_how_it_learned_says_what_the_log_says(page: Page) -> None:
     assert number(loss, "p") == pytest.approx(2.718281828459045 ** -HELDOUT[-1], rel=1e-4)
     rise = text("story-learned.loss_rise", number=3, **{"from": "2.20", "to": "3.10"})  # "backwards"
     assert rise in page.inner_text("[data-scene=loss]")
+    begins = text("story-learned.loss_first", read="250\u00a0thousand")
+    assert begins in page.inner_text("[data-scene=loss]")
     skills = dict(one.split("=") for one in value(page, "skills").split())
     assert skills["induction"] == str(READ[3])
     assert skills["counting"] == "Infinity"

@@ -456,7 +456,7 @@ def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
     scene.locator('rect[data-at="3 1"]').hover()
     told(3, 1)
     pieces = story.evaluate("glass.state.trace.tokens.pieces")
-    assert scene.locator(".st-says b").all_inner_texts() == [named(pieces, t) for t in (3, 1)]
+    assert scene.locator(".st-says span:has(> b)").all_inner_texts() == [named(pieces, t) for t in (3, 1)]
     scene.locator(".st-says").hover()
     told(query, key)
     scene.locator('rect[data-at="4 2"]').click()
@@ -591,8 +591,13 @@ def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Pag
     swap = story.locator(".st-swaps button").first
     swap.wait_for()
     wanted = swap.get_attribute("data-swap")
+    promised = re.search(r"it would answer “(.+)” \((.+)\)$", swap.inner_text())
     swap.click()
     story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=wanted)
+    first = story.locator(".st-bars .is-first")
+    assert promised
+    expect(first.locator(".st-best")).to_have_text(promised[1])
+    expect(first.locator(".st-share")).to_have_text(promised[2])  # how sure it would be is said before
     expect(story.locator(".st-bars .is-first")).to_be_visible()  # another answer: that is what a swap is for
     assert story.locator("#prompt textarea").input_value() == wanted
     assert wanted is not None
@@ -602,6 +607,48 @@ def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Pag
     story.click("[data-act=back]")
     story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=PROMPT)
     expect(story.locator(".st-bars .is-now")).to_be_visible()
+
+
+def test_a_word_that_ends_the_text_is_offered_by_name(story: Page) -> None:
+    said = story.evaluate(
+        """async () => {
+      const { swapButtons } = await import("/glass/panels/glance/words.js");
+      const { model, prompt } = glass.state.trace;
+      const swap = { start: 0, word: "The", other: "A", text: "A", piece: "<|end|>", probability: 0.0387 };
+      const found = { text: prompt, swaps: [{ ...swap, answer: model.eos_ids[0] }] };
+      return swapButtons(glass, found, () => {}, () => "")[0].textContent;
+    }"""
+    )
+    assert said == "“The” → “A”: it would answer the end of the text (3.87%)"
+
+
+def test_a_sentence_that_is_typed_and_not_run_is_said_to_be_so(story: Page) -> None:
+    said, box = story.locator(".st-typed"), story.locator("#prompt textarea")
+    expect(said).to_be_hidden()
+    box.fill(SHORT)
+    expect(said).to_contain_text("Not read yet")
+    story.click("#language [value=zh]")
+    expect(said).to_contain_text("还没有读")
+    box.fill(PROMPT)  # what the story is of
+    expect(said).to_be_hidden()
+    box.fill(SHORT)
+    expect(said).to_be_visible()
+    box.press("Enter")
+    story.wait_for_function("(text) => glass.state.trace.prompt === text", arg=SHORT)
+    expect(said).to_be_hidden()
+
+
+@pytest.mark.parametrize("code", one_of(LANGUAGES))
+def test_quotes_stand_around_what_is_bold(story: Page, code: str) -> None:
+    """In a sentence all alike, and no line parts a short word."""
+    story.click(f"#language [value={code}]")
+    for scene in SCENES:
+        value(story, scene)
+        bold = story.locator(f"[data-scene={scene}] :is(h2, .st-says) b")
+        assert not [one for one in bold.all_text_contents() if re.search("[“”]", one)]
+    assert story.locator("[data-scene=answer] .st-says b").first.evaluate("(b) => getComputedStyle(b).wordBreak") == (
+        "keep-all"
+    )
 
 
 def test_what_is_changed_stays_so_with_another_word_and_when_that_is_undone(

@@ -22,6 +22,29 @@ from visuals.overview_training import training_payload
 
 # What a text must say and must not say: (key, language, required, forbidden). `*` stands for every text.
 SAID = (
+    (
+        "*",
+        "zh",
+        (),
+        (
+            *(
+                "答案最离不开",
+                "更离不开",
+                "头宽度的平方根",
+                "权重旁",
+                "可分发",
+                "个分享",
+                "满高",
+                "上半部分的层",
+                "答对九题",
+            ),
+            *("从这里看", "各幕都跟着", "添得最多", "高出的部分", "变化可达", "全部重读"),
+        ),
+    ),
+    ("glossary.score_means", "zh", ("每个头的维度（head_dim）的平方根",), ()),
+    ("story.map_match", "zh", ("二选一",), ()),
+    ("rope.read_most", "zh", ("q·k = {sum}，其中第", "贡献 {term}"), ()),
+    ("rope-score.read_most", "zh", ("q·k = {sum}，其中第", "贡献 {term}"), ()),
     ("attention.what", "en", ("exactly 0",), ("not zeros",)),
     ("attention.what", "zh", ("恰好为 0",), ("并不是 0",)),
     ("attention.sinks", "en", ("usual explanation", "like a constant"), ("little harm",)),

@@ -1,6 +1,7 @@
 // How the story writes what it names: words, and numbers of two or three digits.
 
 import { exact, h } from "../dom.js";
+import { writtenOut } from "../equation.js";
 import { apart, named, word as wordOf } from "../panels/glance/words.js";
 
 export { chanceSaid, grouped as count, shareSaid } from "../counts.js";
@@ -104,8 +105,26 @@ export function few(x, digits = 3) {
   return (rounded.includes("e+") ? String(Number(rounded)) : rounded).replaceAll("-", "−");
 }
 
-/** How an equation of a scene is written: one that three digits do not work out has a result of fewer. */
-export const FEW = { digits: 3, most: 3, write: few };
+const [ROUND, WIDEST] = [3, 5]; // digits that numbers of an equation have, and may have
+
+/** Whether a number is printed in one digit alone. @param {string} said @param {number} x */
+const isRough = (said, x) => said === few(x, 1) && said !== few(x, 2);
+
+/**
+ * An equation of a scene, in digits that come out: where three do not, its result has two; more, where not even
+ * that comes out.
+ *
+ * @template {string} Name
+ * @param {Record<Name, number>} values
+ * @param {import("../equation.js").Step<NoInfer<Name>>[]} steps
+ */
+export function fewOut(values, steps) {
+  for (let most = ROUND; ; most++) {
+    const said = writtenOut(values, steps, { digits: ROUND, most, write: few });
+    const names = /** @type {Name[]} */ (Object.keys(values));
+    if (most === WIDEST || !names.some((name) => isRough(said[name], values[name]))) return said;
+  }
+}
 
 /**
  * The same of what is added: with its sign.

@@ -4,13 +4,13 @@ import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { bracketed, writtenOut } from "../../equation.js";
+import { bracketed } from "../../equation.js";
 import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
 import { createFold } from "../fold.js";
 import { sentences } from "../../panels/glance/words.js";
-import { answerOf, bold, count, few, FEW, named as namedToken, signed, told } from "../words.js";
+import { answerOf, bold, count, few, fewOut, named as namedToken, signed, told } from "../words.js";
 
 /** @typedef {import("../../readings/answer-neuron.js").AnswerNeuron} AnswerNeuron */
 
@@ -25,14 +25,10 @@ const [LEAST, NAMED] = [4, 5]; // how far the axis goes at least, and how many t
  * @param {AnswerNeuron} neuron
  */
 const writtenOf = ({ gate, open, up, product }) =>
-  writtenOut(
-    { gate, open, up, product },
-    [
-      ["open", ["gate"], silu],
-      ["product", ["open", "up"], (a, b) => a * b],
-    ],
-    FEW,
-  );
+  fewOut({ gate, open, up, product }, [
+    ["open", ["gate"], silu],
+    ["product", ["open", "up"], (a, b) => a * b],
+  ]);
 
 /**
  * SiLU, with the gate of one neuron on it.

@@ -3,14 +3,13 @@
 import { attention, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
 import { exact, h } from "../../dom.js";
-import { writtenOut } from "../../equation.js";
 import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { hasMatch, isTold } from "./match.js";
 import { createFold } from "../fold.js";
 import { createAttentionMap, gridFor, heightFor, shownFor } from "../attention-map.js";
 import { looksBack, placeOf } from "../place.js";
-import { answerOf, bold, few, FEW, named, shareSaid, signed } from "../words.js";
+import { answerOf, bold, few, fewOut, named, shareSaid, signed } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
@@ -167,7 +166,7 @@ export function createLooks(glass) {
       const isRoot = Math.abs(product / Math.sqrt(dim) - score) < 1e-3; // and nothing is added to it
       /** @type {import("../../equation.js").Step<"product" | "score">[]} */
       const steps = isRoot ? [["score", ["product"], (x) => x / Math.sqrt(dim)]] : [];
-      const weighed = { ...writtenOut({ product, score }, steps, FEW), dim, weight: share };
+      const weighed = { ...fewOut({ product, score }, steps), dim, weight: share };
       sum.textContent = text(`story.looks_sum${isRoot ? "_root" : ""}`, weighed);
       sum.title = [product, score, weight].map((x) => exact(x, 6)).join(" · ");
       untold.hidden = !hasMatch(trace.model) || isTold(glass) !== false;

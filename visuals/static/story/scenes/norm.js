@@ -3,7 +3,6 @@
 import { strongest } from "../../arrays.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
-import { writtenOut } from "../../equation.js";
 import { centres } from "../../parts.js";
 import { memo } from "../../reads.js";
 import { normVector } from "../../readings/norm.js";
@@ -11,7 +10,7 @@ import { rms } from "../../readings/norms.js";
 import { readHere } from "../../run-for.js";
 import { placeOf } from "../place.js";
 import { createRows, limitOf } from "../strips.js";
-import { few, FEW, named, told } from "../words.js";
+import { few, fewOut, named, told } from "../words.js";
 
 const [HIGH, EDGE, HEADED] = [190, 26, 16]; // px; a shorter arrow would be all head, and could point anywhere
 
@@ -85,14 +84,10 @@ function dividedBy(x, divisor) {
   const values = { limit, most, divisor, limitAfter: limit / divisor, mostAfter: most / divisor };
   /** @type {(a: number, b: number) => number} */
   const by = (a, b) => a / b;
-  const said = writtenOut(
-    values,
-    [
-      ["limitAfter", ["limit", "divisor"], by],
-      ["mostAfter", ["most", "divisor"], by],
-    ],
-    FEW,
-  );
+  const said = fewOut(values, [
+    ["limitAfter", ["limit", "divisor"], by],
+    ["mostAfter", ["most", "divisor"], by],
+  ]);
   const { limitAfter, mostAfter, ...before } = said;
   return { before, after: { limit: limitAfter, most: mostAfter } };
 }
