@@ -107,7 +107,7 @@ def page_config(where: Callable[[Path], str] = address) -> PageConfig:
 
 def first_styles() -> list[Path]:
     """The styles that the page begins with, in their order; that of the first chapter is among them."""
-    own = [STATIC / f"{name}.css" for name in ("glass", "page", "story/style")]
+    own = [STATIC / f"{name}.css" for name in ("glass", "page", "story/style", "story/rooms")]
     return [*own, STATIC / "panels" / FIRST / "style.css"]
 
 

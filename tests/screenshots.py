@@ -2,7 +2,8 @@
 
 With `--all DIR` every chapter and story instead, in both languages and themes and at three sizes, to be looked at; with
 `--names` those alone whose names fit, such as `--names '*-zh-light-1280'`.
-With `--heights` no pictures: how many screens of 1280 × 720 each chapter of the workbench takes.
+With `--heights` no pictures: how many screens of 1280 × 720 each chapter of the workbench takes. Nor with `--rooms`,
+which writes how high each scene of a story is, so that it has its room before it is drawn.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from playwright.sync_api import Browser, Page
 from app.chapters import CHAPTERS
 from tests.app.looking import settled, walk
 from tests.page import ROOT, chromium, leave, open_page, running_app, wait_for_run
+from visuals import STATIC
 
 TRAINING = "docs/training.png"
 PICTURES = {
@@ -109,17 +111,51 @@ def heights(browser: Browser, address: str) -> dict[str, float]:
     return found
 
 
+ROOMS = STATIC / "story" / "rooms.css"
+WINDOWS = {"phone": (390, 844), "wide": (1280, 720), "phone-zh": (390, 844), "wide-zh": (1280, 720)}
+ROOM = "(scenes) => scenes.map((one) => [one.dataset.scene, Math.round(one.getBoundingClientRect().height)])"
+
+
+def rooms(browser: Browser, address: str) -> dict[str, dict[str, int]]:
+    """px that each scene takes with all that comes, by scene and window, of the sentence that the page opens with."""
+    found: dict[str, dict[str, int]] = {}
+    for window, (width, height) in WINDOWS.items():
+        page = open_page(browser, f"{address}#lang={'zh' if window.endswith('zh') else 'en'}", width, height)
+        for story in STORIES:
+            page.evaluate("(name) => glass.open(name)", story)
+            page.locator(".st-scene:visible").first.wait_for()
+            whole_story(page)
+            settled(page)
+            page.add_style_tag(content=".st-scene { min-height: 0 !important }")
+            for scene, high in page.locator(".st-scene:visible").evaluate_all(ROOM):
+                found.setdefault(scene, {})[window] = high
+        leave(page)
+    return found
+
+
+def rooms_sheet(found: dict[str, dict[str, int]]) -> str:
+    """The style sheet of these heights."""
+    lines = ["/* How high each scene is, written by `python -m tests.screenshots --rooms`. */"]
+    for scene, of in found.items():
+        lines += [f'[data-scene="{scene}"] {{', *(f"  --{window}: {high}px;" for window, high in of.items()), "}"]
+    return "\n".join([*lines, ""])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.screenshots", description="Pictures of the page.")
     parser.add_argument("--all", type=Path, metavar="DIR", help="the stories and every chapter, to be looked at")
     parser.add_argument("--names", default="*", metavar="PATTERN", help="of --all those whose names fit, such as kv-*")
     parser.add_argument("--heights", action="store_true", help="how many screens each chapter takes")
+    parser.add_argument("--rooms", action="store_true", help="writes how high each scene of a story is")
     args = parser.parse_args()
     with running_app() as address, chromium() as browser:
         if args.heights:
             found = heights(browser, address)
             for name, screens in (found | {"in all": sum(found.values())}).items():
                 print(f"{name:10} {screens:5.1f}")
+            return
+        if args.rooms:
+            ROOMS.write_text(rooms_sheet(rooms(browser, address)))
             return
         if args.all:
             everything(browser, address, args.all, args.names)

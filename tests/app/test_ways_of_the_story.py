@@ -181,6 +181,78 @@ def test_what_switching_heads_off_changes_is_within_sight(story: Page, width: in
     expect(outcome).to_have_count(0)
 
 
+# What has the focus, and how it is seen to have it.
+FOCUSED = """() => {
+  const one = document.activeElement;
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+  const { top, bottom, width } = one.getBoundingClientRect();
+  const isSeen = (outlineStyle !== "none" && parseFloat(outlineWidth) >= 1) || boxShadow !== "none";
+  return { name: one.dataset.act ?? one.className, inside: bottom > 0 && top < innerHeight && width > 0,
+           seen: one !== document.body && isSeen };
+}"""
+
+
+def test_keys_alone_change_a_word_switch_heads_off_go_to_a_panel_and_back_and_run_a_sentence(story: Page) -> None:
+    story.emulate_media(reduced_motion="reduce")
+    scene = scene_of(story, "answer")
+    swap, heads, back = (scene.locator(one) for one in (".st-swaps button", "[data-act=heads]", "[data-act=back]"))
+    expect(swap.first).to_be_visible()
+
+    def tab_to(target: Any) -> None:
+        """Goes on by Tab; every stop on the way is seen."""
+        for _ in range(160):
+            story.keyboard.press("Tab")
+            if target.evaluate("(one) => one === document.activeElement"):
+                return seen("Tab")
+        raise AssertionError(target)
+
+    def seen(after: str) -> None:
+        at = story.evaluate(FOCUSED)
+        assert at["seen"], (after, at)
+        assert at["inside"], (after, at)
+
+    prompt = story.evaluate("glass.state.trace.prompt")
+    tab_to(swap.first)
+    story.keyboard.press("Enter")
+    story.wait_for_function("(prompt) => glass.state.trace.prompt !== prompt", arg=prompt)
+    settled(story)
+    seen("a word is changed")
+    if not back.evaluate("(one) => one === document.activeElement"):
+        tab_to(back)
+    story.keyboard.press("Enter")
+    story.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=prompt)
+    settled(story)
+    seen("the word is back")
+    if not heads.evaluate("(one) => one === document.activeElement"):
+        story.evaluate("document.querySelector('[data-scene=answer]').focus()")
+        tab_to(heads)
+    story.keyboard.press("Enter")
+    story.wait_for_function("glass.state.trace.changes.heads?.length")
+    settled(story)
+    seen("heads are off")
+    more = scene.locator(".st-more")
+    tab_to(more)
+    story.keyboard.press("Enter")
+    expect(story.locator("section[data-kind=why]")).to_be_in_viewport()
+    settled(story)
+    seen("a panel is opened")
+    tab_to(story.locator(".page-back button").first)
+    story.keyboard.press("Enter")
+    expect(scene).to_be_in_viewport()
+    settled(story)
+    seen("back in the story")
+    box = story.locator("#prompt textarea")
+    story.evaluate("scrollTo(0, 0)")
+    story.evaluate("document.activeElement.blur()")
+    tab_to(box)
+    story.keyboard.press("Control+a")
+    story.keyboard.type("The dog plays in the")
+    story.keyboard.press("Enter")
+    story.wait_for_function("glass.state.trace.prompt === 'The dog plays in the'")
+    settled(story)
+    seen("a sentence is run")
+
+
 # Filled buttons that are no choice that is made: in the accent's colour, as what is to be pressed first.
 FILLED = """(root) => {
   const probe = document.body.appendChild(document.createElement("i"));

@@ -311,7 +311,7 @@ function createFocusKeeper(element) {
     isLost = (isHere || isLost) && (now === document.body || (now instanceof HTMLButtonElement && now.disabled));
     if (!isLost) return;
     /** @type {HTMLElement | null} */
-    const next = element.querySelector("[data-act=back]:enabled") ?? element.querySelector("button:enabled");
+    const next = element.querySelector("[data-act=back]:enabled") ?? element.querySelector("button[data-act]:enabled");
     next?.focus({ preventScroll: true });
     isLost = document.activeElement !== next; // what is not shown takes none
   };
