@@ -52,9 +52,10 @@ NEEDS_LOGITS = frozenset(
 )  # fmt: skip
 # What asks a network for long work (Operation.cost).
 LONG = frozenset(
-    ("rests", "windows", "heads", "looks_back", "why", "matching", "told_apart", "outside", "words", "circuit",
-     "circuit_controls", "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks", "attention_kinds",
-     "ffn_firing", "kv_live", "kv_race", "lens", "lens_fit", "contributions", "logit_terms", "causal_map", "loss")
+    ("rests", "windows", "heads", "looks_back", "recalled", "why", "matching", "told_apart", "outside", "words",
+     "circuit", "circuit_controls", "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks",
+     "attention_kinds", "ffn_firing", "kv_live", "kv_race", "lens", "lens_fit", "contributions", "logit_terms",
+     "causal_map", "loss")
 )  # fmt: skip
 MODULES = (glance, overview, token, norm, position, attend, ffn, kv, choice, families, compare)
 CHAPTERS: dict[str, tuple[str, ...]] = {module.__name__.rpartition(".")[2]: module.PANELS for module in MODULES}

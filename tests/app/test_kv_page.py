@@ -314,8 +314,8 @@ def test_a_pasted_config_is_named_in_the_readers_language(chapter: Page) -> None
     ticks = panel(page, "kv-chart").locator(".xtick text")
     expect(ticks.filter(has_text=f"{named} †").first).to_be_visible()  # 8,192 tokens are beyond its context of 512
     field(page, "kv-calculator", "dtype").select_option("fp8_ds_mla")
-    stale = text("kv.stale", "zh", model=named, dtype="bf16")
-    expect(panel(page, "kv-fit").locator(".kv-stale")).to_have_text(stale)
+    of = text("kv-calculator.settings", "zh", model=named, tokens="8,192", batch="1", dtype="bf16")
+    expect(panel(page, "kv-fit").locator(".kv-stale")).to_have_text(text("kv.stale", "zh", settings=of))
 
 
 def test_every_model_can_be_chosen(chapter: Page) -> None:

@@ -19,6 +19,7 @@ import { createWithheld } from "./withheld.js";
  *   sides?: "both" | "itself";
  *   unused?: "head" | "head_brief" | "cross" | "neuron";
  *   namesChanges?: boolean;
+ *   ofModel?: boolean;
  *   absent?: (model: Model, layer: number) => string | null;
  *   forms?: (model: Model, layer: number) => string[];
  *   only?: (model: Model) => boolean;
@@ -26,10 +27,11 @@ import { createWithheld } from "./withheld.js";
  *   `tensors`: of model/trace.py's SHAPES, those that it shows; `difference`: the module of difference/ that draws B
  *   − A in its place; `sides`: it shows both runs beside each other, whatever side is chosen, or draws all three
  *   sides itself; `unused`: that which it shows and a run may not use; `namesChanges`: false where it shows no run,
- *   or lists the changes itself; `absent`: what it needs and a network does not have, a key of texts' section
- *   "absent": that is said in its place (parts.js); `forms`: which other forms of its subject a network has, the
- *   most special first: of its texts, those that end in _<form> stand where there are such; `only`: whether a
- *   network has what the panel is about: without it the panel is not on the page
+ *   or lists the changes itself; `ofModel`: it shows no run, but what belongs to a run's model; `absent`: what it
+ *   needs and a network does not have, a key of texts' section "absent": that is said in its place (parts.js);
+ *   `forms`: which other forms of its subject a network has, the most special first: of its texts, those that end
+ *   in _<form> stand where there are such; `only`: whether a network has what the panel is about: without it the
+ *   panel is not on the page
  */
 
 /**

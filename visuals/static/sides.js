@@ -24,7 +24,7 @@ import { segmented } from "./controls.js";
 export function withSides(kind, element, glass, draw, about) {
   const { state } = glass;
   // a calculator is of no run: it stands there as it is, whatever side is chosen
-  const isOfRun = about.sides !== "both" && about.namesChanges !== false;
+  const isOfRun = about.sides !== "both" && (about.namesChanges !== false || about.ofModel === true);
   /** @type {Face | null} */
   let face = null;
   /** @type {Painter} */

@@ -100,7 +100,7 @@ function stageList(stages, text, glass) {
     <p class="gp-note" .textContent=${leap ? text("leap", { number: leap.number }) : ""}></p>`;
 }
 
-export const about = { namesChanges: false };
+export const about = { namesChanges: false, ofModel: true };
 
 /**
  * @param {HTMLElement} element
