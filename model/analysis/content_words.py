@@ -37,9 +37,10 @@ def shape_of(piece: str) -> Shape | None:
 
 
 def sign_shape_of(piece: str) -> Shape | None:
-    """The shape of signs, "sign" and how many there are; None for a token that holds a letter, a digit or a blank."""
+    """The shape of signs, "sign" and how many there are; None for a token that holds a letter, a digit, a blank or what
+    nobody can see, such as a control character: no reader could type that in a sign's place."""
     signs = piece.removeprefix(" ")
-    if not signs or any(sign.isalnum() or sign.isspace() for sign in signs):
+    if not signs or not signs.isprintable() or any(sign.isalnum() or sign.isspace() for sign in signs):
         return None
     return Shape(signs != piece, "sign", len(signs))
 

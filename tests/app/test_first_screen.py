@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 import model
 from app.engine import LocalEngine
 from app.examples import EXAMPLES
+from app.service import Service
 from app.session import Runs
 from app.texts import LANGUAGES, text
 from model.analysis.circuit import change_control, circuit, held_out_shares
@@ -92,7 +93,12 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
     weights = np.stack([trace.layer(layer).attention[:, query] for layer in range(trace.n_layers)])
     key, reading = found.tokens[0], weights.argmax(-1) == found.tokens[0]
     layer, head = map(int, np.unravel_index(np.where(reading, found.heads, -np.inf).argmax(), reading.shape))
-    page.wait_for_function(f"[glass.state.layer, glass.state.head, glass.state.key].join() === '{layer},{head},{key}'")
+    # The panels open at the head that the story follows, whose look tells the answer from its rival.
+    service = Service(LocalEngine([bundled]))
+    run = service.recall({"prompt": EXAMPLES[language][0]})["id"]
+    apart = service.detail({"run": run, "what": "told_apart", "token": query})["data"]
+    followed = f"{apart['layer']},{apart['head']},{apart['key']}"
+    page.wait_for_function(f"[glass.state.layer, glass.state.head, glass.state.key].join() === '{followed}'")
     left = found.p * np.exp(-found.knock_out[key])
     expect(page.locator(".wy-said")).to_contain_text(as_chance(left, language))
     expect(page.locator(".wy-said")).not_to_contain_text(re.split("[:：]", text("why.unsure", language, p=""))[0])

@@ -110,7 +110,7 @@ def on_stage(page: Page) -> dict[str, Any]:
     return page.evaluate(STAGE)
 
 
-def check_stage(at: dict[str, Any], width: int, height: int) -> None:
+def check_stage(at: dict[str, Any], link: str, width: int, height: int) -> None:
     for left, top, right, bottom in at["boxes"]:
         assert left >= 0
         assert top >= 0
@@ -122,9 +122,8 @@ def check_stage(at: dict[str, Any], width: int, height: int) -> None:
     strip = {"tokens"} if at["kind"] not in RUNLESS else set()
     assert sorted(at["others"]) == sorted(strip | {at["kind"]}), at
     assert at["failed"] == "", at
-    assert at["trouble"] == "" or "&head=" in link, (
-        at
-    )  # which the stand-in lacks: the nearest is shown, and that is said
+    # A head that the stand-in lacks: the nearest is shown, and that is said.
+    assert at["trouble"] == "" or "&head=" in link, at
 
 
 def check_unmoved(page: Page) -> None:
@@ -163,7 +162,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
             assert not at["covered"]
             expect(page.locator(".ls-says")).to_have_text(view["answer"])
             assert re.match(r"\D*(1\D|$)", at["part"]), at  # a view opens at its beginning
-            check_stage(at, width, height)
+            check_stage(at, view["link"], width, height)
             check_unmoved(page)
             assert page.evaluate(SMALL, least) == [], view
             assert 14 * at["size"] >= least, view  # the smallest text of pictures,
@@ -173,7 +172,7 @@ def test_every_ready_made_lesson_is_presented_whole_with_the_keyboard(page: Page
                     break
                 page.keyboard.press("PageDown" if i % 2 else "ArrowDown")
                 at = on_stage(page)
-                check_stage(at, width, height)
+                check_stage(at, view["link"], width, height)
                 assert page.evaluate(SMALL, least) == [], view
             page.keyboard.press("PageDown" if i % 2 else "ArrowRight")
         page.keyboard.press("Escape")

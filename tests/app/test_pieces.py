@@ -282,7 +282,7 @@ def test_others_wait_for_one_piece_while_a_visitor_has_a_dozen_maps_drawn() -> N
     engine = LocalEngine([model.load(ZOO / "llama", device="cpu")])
     service, noted = Service(engine), list[tuple[str, str]]()
     run, long = asked_of(service)
-    asked = {"run": run, "what": "causal_map", **long["causal_map"]}
+    asked = {"run": run, "what": "causal_map", "patched": "attention", **long["causal_map"]}  # which no run keeps
     alone = service.detail(asked)
     other = service.run("Lily is in the garden.", "")["id"]
     turns = engine._turns[engine.names[0]]

@@ -118,7 +118,16 @@ def test_shapes(piece: str, shape: Shape | None) -> None:
 
 @pytest.mark.parametrize(
     ("piece", "shape"),
-    [(" [", Shape(True, "sign", 1)), ("):", Shape(False, "sign", 2)), ("a)", None), ("\n", None), (" ", None)],
+    [
+        (" [", Shape(True, "sign", 1)),
+        ("):", Shape(False, "sign", 2)),
+        ("。", Shape(False, "sign", 1)),
+        ("a)", None),
+        ("\n", None),
+        (" ", None),
+        ("\x19", None),
+        (" \x7f", None),
+    ],
 )
 def test_shapes_of_signs(piece: str, shape: Shape | None) -> None:
     assert sign_shape_of(piece) == shape
