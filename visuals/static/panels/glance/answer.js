@@ -58,14 +58,16 @@ function createCircuitPlace(glass, moment) {
   return { element, draw };
 }
 
+const ROOM = 120; // px of a button and of what stands below it once it is pressed
+
 /**
- * Keeps a button, and what it has changed beside it, where it was pressed: what stands above is another in the run
- * that comes.
+ * Keeps a button, and what it has changed below it, where it was pressed, or as far up as both are seen: what
+ * stands above is another in the run that comes.
  *
  * @param {HTMLElement} button
  */
 function keepPlace(button) {
-  const { top } = button.getBoundingClientRect();
+  const top = Math.min(button.getBoundingClientRect().top, innerHeight - ROOM);
   hold(() => button.hidden || scrollBy(0, button.getBoundingClientRect().top - top));
 }
 
