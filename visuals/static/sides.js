@@ -36,7 +36,7 @@ export function withSides(kind, element, glass, draw, about) {
   const fetchFace = async (coming) => {
     element.toggleAttribute("data-fetching", true);
     try {
-      const { createFace } = await import("./difference/face.js");
+      const [{ createFace }] = await Promise.all([import("./difference/face.js"), glass.need("b_minus_a")]);
       face = await createFace(kind, element, glass, draw, about);
     } catch (error) {
       coming.draw = () => {
