@@ -54,7 +54,7 @@ class LooksBack:
     most that one of the heads that look most at it, sinks apart, adds from there. `key` is the token that the answer is
     brought from, `looking` are the heads that look most at that one, the one that adds most first, and `together` is
     what they all add. `head` is the first of these if it is missed, else of TRIED the one that is missed most; the
-    first again where none is. Where nobody looks there, it is one of all heads in the same way.
+    first again where none is. Where nobody looks there, it is the one of all heads that adds most.
     """
 
     token: int
@@ -97,8 +97,7 @@ def looks_back(
     with torch.inference_mode():
         without = last_token_logs(read, 2, lambda _: off)[1]
     yield
-    some = (there or order)[:TRIED]
-    first, missed = yield from _missed_first(read, target, some)
+    first, missed = yield from _missed_first(read, target, there[:TRIED] or order[:1])
     instead = int(without.argmax())
     return LooksBack(
         token,

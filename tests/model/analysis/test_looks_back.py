@@ -85,7 +85,7 @@ def test_as_transformers_has_it(tmp_path: Path, shape: dict[str, Any]) -> None:
     assert found.key == token
     assert found.from_token == pytest.approx(max([0.0, *order]), rel=1e-4, abs=1e-6)
     of_all = [divmod(int(i), adds.shape[1]) for i in adds.flatten().argsort(descending=True)]
-    first, *others = (list(found.looking) or of_all)[:4]
+    first, *others = list(found.looking)[:4] or of_all[:1]
     missed = {head: lost_without(directory, ids, head, target) for head in (first, *others, (1, 2))}
     most = max(others, key=missed.__getitem__, default=first)
     expected = first if missed[first] >= 0.05 or missed[most] < 0.05 else most
