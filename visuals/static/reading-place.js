@@ -3,7 +3,7 @@
 
 import { hold, READER } from "./scroll-anchor.js";
 
-const LINE = 0.36; // of the window, from its top: where a story's scene is read, too (story/read-scene.js)
+const LINE = 0.36; // of the window, from its top: in the band where a scene counts as read (story/read-scene.js)
 const READ = ".page-body, .page-story";
 const SETTLES = 150; // ms after a scroll, or after something has become another height
 
