@@ -21,7 +21,7 @@ from model.analysis.head_losses import POINTS as HEAD_POINTS
 from model.analysis.head_losses import HeadLosses, heads_of_a_pass
 from model.analysis.held_out import MOST_WORDS, PAIRS, TRIES
 from model.analysis.kept_lens import fit_further, fit_of, jacobian_lens_at_every_depth, passes_of_a_token
-from model.analysis.knock_out import window_rows
+from model.analysis.knock_out import PART, KnockedOut, window_rows
 from model.analysis.lens import (
     best_tokens,
     contributions,
@@ -246,9 +246,25 @@ def _further_cost(
     return tokens + _heads_cost(lm, trace, 2 * missing * tokens, so_far) * (1 - below / layers)
 
 
-def _rests_cost(_lm: LanguageModel, trace: Trace, *_: object) -> float:
-    """The text, a row of the last token for every token, and those that tell the form and where heads look."""
-    return 2 * len(trace.token_ids) + FORM_ROWS
+def _knocked_cost(
+    _lm: LanguageModel, trace: Trace, _target: object, _position: object, so_far: KnockedOut | None = None
+) -> float:
+    """The text, and a row of the last token for each token of a part."""
+    tokens = len(trace.token_ids)
+    return tokens + min(PART, _unknown(tokens, so_far))
+
+
+def _rests_cost(
+    _lm: LanguageModel, trace: Trace, _target: object = None, _position: object = None, so_far: KnockedOut | None = None
+) -> float:
+    """The text, a row of the last token for every token that is not knocked out yet, and those that tell the form and
+    where heads look."""
+    tokens = len(trace.token_ids)
+    return tokens + _unknown(tokens, so_far) + FORM_ROWS
+
+
+def _unknown(tokens: int, so_far: KnockedOut | None) -> int:
+    return tokens - (0 if so_far is None else len(so_far.lost))
 
 
 def _windows_cost(lm: LanguageModel, trace: Trace, *_: object) -> float:
@@ -492,6 +508,7 @@ NEURONS = of_run("neurons", neurons_message)
 NEURONS_AHEAD = of_run("neurons_ahead", neurons_message, ahead=True)
 OPENING = of_run("opening", glance.opening)
 SINKS = of_run("sinks", sinks_info)
+KNOCKED = long_of_run("knocked", why.knocked, _knocked_cost)
 RESTS = long_of_run("rests", why.rests, _rests_cost)
 WINDOWS = long_of_run("windows", why.windows, _windows_cost)
 HEADS = long_of_run("heads", why.heads, _further_cost)

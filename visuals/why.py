@@ -21,7 +21,7 @@ from model.analysis.head_losses import (
     how_many,
     losses_before,
 )
-from model.analysis.knock_out import Windows, windows_knocked_out
+from model.analysis.knock_out import KnockedOut, Windows, part_knocked_out, windows_knocked_out
 from model.analysis.last_token import TextRead, read_text
 from model.analysis.looks_back import LookingHead, LooksBack, looking_head, looks_back
 from model.analysis.matching import HeadMatching, plainest_match
@@ -38,6 +38,7 @@ from .messages.glance import (
     EffectMessage,
     FirstHead,
     HeadsMessage,
+    KnockedDetail,
     LookingMessage,
     LooksBackDetail,
     MeasuredDetail,
@@ -79,8 +80,11 @@ def measurable(trace: Trace) -> bool:
 
 
 @in_pieces
-def rests(lm: LanguageModel, trace: Trace, target: int | None, position: int) -> Work[Rests | None]:
+def rests(
+    lm: LanguageModel, trace: Trace, target: int | None, position: int, so_far: KnockedOut | None = None
+) -> Work[Rests | None]:
     """What `target` (null: the most probable token) after `position` rests on; None where that is not to be measured.
+    `so_far` is what `knocked` gave for the same.
 
     Raises GlassLlamaError for a position that the run does not have and for an id outside the vocabulary.
     """
@@ -88,7 +92,20 @@ def rests(lm: LanguageModel, trace: Trace, target: int | None, position: int) ->
         return None
     read = _read(trace, target, position)
     yield
-    return (yield from _rests(read, target, position))
+    return (yield from _rests(read, target, position, so_far))
+
+
+@in_pieces
+def knocked(
+    lm: LanguageModel, trace: Trace, target: int | None, position: int, so_far: KnockedOut | None = None
+) -> Work[KnockedOut | None]:
+    """A part more of the tokens that are knocked out one at a time, which is most of the work of `rests`; None where
+    that is not to be measured. Raises as that."""
+    if not measurable(trace):
+        return None
+    read = _read(trace, target, position)
+    yield
+    return (yield from part_knocked_out.pieces(read, read.answer if target is None else target, so_far))
 
 
 @in_pieces
@@ -196,9 +213,9 @@ def _read(trace: Trace, target: int | None, position: int) -> TextRead:
     return read_text(trace.lm, trace.token_ids[: position + 1], trace.intervention)
 
 
-def _rests(read: TextRead, target: int | None, position: int) -> Work[Rests]:
+def _rests(read: TextRead, target: int | None, position: int, so_far: KnockedOut | None = None) -> Work[Rests]:
     asked = read.answer if target is None else target
-    found = yield from support.pieces(read, asked)
+    found = yield from support.pieces(read, asked, so_far)
     return Rests(asked, position, float(read.log_p[asked].exp()), found)
 
 
@@ -224,6 +241,11 @@ def rests_payload(found: Rests | None, piece: str) -> RestsDetail | Nothing:
         "alone": what.late.alone,
         "few": FEW,
     }
+
+
+def knocked_payload(found: KnockedOut | None, position: int) -> KnockedDetail | Nothing:
+    """The message of what is knocked out by now, up to `position`. {} where nothing is measured."""
+    return {} if found is None else {"done": len(found.lost), "total": position + 1}
 
 
 def recalled_payload(found: Recalled | None, names: Sequence[str]) -> RecalledDetail | Nothing:

@@ -52,8 +52,8 @@ NEEDS_LOGITS = frozenset(
 )  # fmt: skip
 # What asks a network for long work (Operation.cost).
 LONG = frozenset(
-    ("rests", "windows", "heads", "looks_back", "recalled", "why", "matching", "told_apart", "outside", "words",
-     "circuit", "circuit_controls", "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks",
+    ("knocked", "rests", "windows", "heads", "looks_back", "recalled", "why", "matching", "told_apart", "outside",
+     "words", "circuit", "circuit_controls", "edges", "stream", "norm_placement", "head_jobs", "score_terms", "sinks",
      "attention_kinds", "ffn_firing", "kv_live", "kv_race", "lens", "lens_fit", "contributions", "logit_terms",
      "causal_map", "loss")
 )  # fmt: skip

@@ -14,6 +14,7 @@ from visuals.circuit import edges_payload
 from visuals.glance import matching_payload, outside_payload, swaps_payload
 from visuals.messages.circuit import CircuitControlsDetail, CircuitDetail, EdgesDetail
 from visuals.messages.glance import (
+    KnockedDetail,
     LooksBackDetail,
     MatchingDetail,
     MeasuredDetail,
@@ -30,6 +31,7 @@ from visuals.messages.page import RealModelAnswer
 from visuals.why import (
     back_payload,
     heads_payload,
+    knocked_payload,
     looked_payload,
     recalled_payload,
     rests_payload,
@@ -47,6 +49,7 @@ from ..operations import (
     CIRCUIT_CONTROLS,
     EDGES,
     HEADS,
+    KNOCKED,
     LOOKS,
     LOOKS_BACK,
     MATCHING,
@@ -108,6 +111,12 @@ class FurtherHeads(Heads):
     start: Annotated[int, below(1 << 20)] = 0
 
 
+class FurtherTokens(Why):
+    """The same, after `start` tokens were knocked out."""
+
+    start: Annotated[int, below(1 << 20)] = 0
+
+
 class Nodes(OtherText):
     """A circuit of so many nodes; of as many as are needed where that is null."""
 
@@ -156,11 +165,24 @@ class AHead(Request):
     head: Head
 
 
+def knocked(engine: Engine, held: HeldRun, asked: Sent) -> KnockedDetail | Nothing:
+    """{token, target, start}: how far "rests" is with the tokens up to that position, of which more than `start` are
+    knocked out if there are as many; {} where nothing is measured. A page that asks until it has all can say so."""
+    of = about_run(FurtherTokens, engine, held, asked)
+    so_far = held.kept(KNOCKED, of.target, of.token)
+    if so_far is None or len(so_far.lost) <= of.start < of.token:
+        so_far = held.study(engine, KNOCKED, of.target, of.token, so_far)
+        held.keep(KNOCKED, so_far, of.target, of.token)
+    return knocked_payload(so_far, of.token)
+
+
 def rests(engine: Engine, held: HeldRun, asked: Sent) -> RestsDetail | Nothing:
     """{token, target}: what `target` (null: the most probable token) after the token at that position rests on; {} for
-    a network whose tokens see those after them, or a source."""
+    a network whose tokens see those after them, or a source. What "knocked" has done is not done again."""
     of = about_run(Why, engine, held, asked)
-    found = held.study_and_keep(engine, RESTS, of.target, of.token)
+    if (found := held.kept(RESTS, of.target, of.token)) is None:
+        found = held.study(engine, RESTS, of.target, of.token, held.kept(KNOCKED, of.target, of.token))
+        held.keep(RESTS, found, of.target, of.token)
     return rests_payload(found, engine.pieces(held.model, [found.target])[0] if found else "")
 
 
@@ -337,6 +359,7 @@ def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> Any
 
 
 DETAILS = {
+    "knocked": knocked,
     "rests": rests,
     "windows": windows,
     "recalled": recalled,

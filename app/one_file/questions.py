@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 # Asks one of app/chapters' DETAILS with these parameters; None where the run has no answer.
 Ask = Callable[..., Mapping[str, Any] | None]
 
+PART = 189  # as in visuals/static/readings/rests.js
 STRETCH_BYTES = 400_000  # as in visuals/static/readings/stretch.js
 
 
@@ -41,6 +42,9 @@ def stretch(tokens: int, size: int, token: int) -> dict[str, int]:
 def ask_story(ask: Ask, of: Sizes) -> None:
     """Asks what the scenes ask."""
     last = of.tokens - 1
+    knocked: Mapping[str, Any] | None = {"done": 0, "total": of.tokens}
+    while of.tokens > PART and knocked and knocked["done"] < knocked["total"]:  # as askRests in readings/rests.js
+        knocked = ask("knocked", token=last, start=knocked["done"])
     ask("rests", token=last)
     back = ask("looks_back", token=last) or {}
     ask("lens", follow=False, token=last)

@@ -24,6 +24,8 @@ from .sinks import last_attention, seeing_last_attention
 
 WINDOW = 5  # a window has so manieth a part of all layers
 MOST_WINDOW_ROWS = 2048  # rows of all windows: of a longer text fewer windows are measured
+A_PASS = MOST_ROWS - 1  # tokens: one row is the last token as it is
+PART = 3 * A_PASS  # tokens; each part reads the text anew
 
 
 class Windows(NamedTuple):
@@ -32,6 +34,16 @@ class Windows(NamedTuple):
     width: int
     starts: tuple[int, ...]
     lost: Float[np.ndarray, "W T"]
+
+
+class KnockedOut(NamedTuple):
+    """What is known of a text of which the first n tokens are knocked out by now, one at a time.
+
+    `lost` (n,) is that of `knock_out`, and `attention` what `last_attention` of sinks.py gives, on the CPU.
+    """
+
+    lost: Float[np.ndarray, "n"]
+    attention: Float[Tensor, "L n_heads T"]
 
 
 @in_pieces
@@ -65,27 +77,40 @@ def knocked_out(read: TextRead, target: int, layers: Collection[int] | None = No
     return np.array(lost)
 
 
-def knocked_out_and_seen(
-    read: TextRead, target: int
-) -> Work[tuple[Float[np.ndarray, "T"], Float[Tensor, "L n_heads T"]]]:
-    """As `knocked_out`, in all layers, and `last_attention` of sinks.py: the first pass has the last token as it is."""
+@in_pieces
+def knocked_out_and_seen(read: TextRead, target: int, so_far: KnockedOut | None = None) -> Work[KnockedOut]:
+    """As `knocked_out`, in all layers, of every token; `so_far` is what is known of the same text and `target`."""
+    return (yield from _further(read, target, so_far))
+
+
+@in_pieces
+def part_knocked_out(read: TextRead, target: int, so_far: KnockedOut | None = None) -> Work[KnockedOut]:
+    """The same of as many tokens more as are a PART."""
+    return (yield from _further(read, target, so_far, PART // A_PASS))
+
+
+def _further(read: TextRead, target: int, so_far: KnockedOut | None, passes: int | None = None) -> Work[KnockedOut]:
+    """So many passes more, or all that are left. The first has the last token as it is, too."""
     if len(read.ids) == 1:
-        return np.full(1, np.nan), last_attention(read)
-    first, *others = _passes(read)
+        return KnockedOut(np.full(1, np.nan), last_attention(read).cpu())
     every = range(read.lm.config.n_layers)
-    with seeing_last_attention(read) as seen:
-        lost = _lost(read, target, first, every, eager=True)
-    yield
-    for tokens in others:
-        lost += _lost(read, target, tokens, every)
+    for tokens in _passes(read, 0 if so_far is None else len(so_far.lost))[:passes]:
+        if so_far is None:
+            with seeing_last_attention(read) as seen:
+                lost = _lost(read, target, tokens, every, eager=True)
+            so_far = KnockedOut(np.array(lost), torch.stack([*seen.values()]).cpu())
+        else:
+            lost = _lost(read, target, tokens, every)
+            so_far = so_far._replace(lost=np.append(so_far.lost, lost))
         yield
-    return np.array(lost), torch.stack([*seen.values()])
+    assert so_far is not None, "a text has a token"
+    return so_far
 
 
-def _passes(read: TextRead) -> list[range]:
-    """The tokens of a text, as many together as one pass has rows for."""
+def _passes(read: TextRead, begin: int = 0) -> list[range]:
+    """The tokens of a text from `begin` on, as many together as one pass has rows for."""
     count = len(read.ids)
-    return [range(start, min(count, start + MOST_ROWS - 1)) for start in range(0, count, MOST_ROWS - 1)]
+    return [range(start, min(count, start + A_PASS)) for start in range(begin, count, A_PASS)]
 
 
 def _lost(read: TextRead, target: int, tokens: range, layers: Collection[int], eager: bool = False) -> list[float]:

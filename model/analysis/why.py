@@ -29,7 +29,7 @@ from .head_losses import (
     log_p_without,
     switched_off,
 )
-from .knock_out import knocked_out_and_seen
+from .knock_out import KnockedOut, knocked_out_and_seen
 from .last_token import TextRead, read_text
 from .sinks import sinks
 
@@ -149,13 +149,13 @@ def check_ablation(ablation: str) -> None:
 
 
 @in_pieces
-def support(read: TextRead, target: int) -> Work[Support]:
-    """What the next token `target` rests on in a text that was read."""
-    lost, attention = yield from knocked_out_and_seen(read, target)
-    parked = sinks(read, attention)
+def support(read: TextRead, target: int, so_far: KnockedOut | None = None) -> Work[Support]:
+    """What the next token `target` rests on in a text that was read; `so_far` is what is knocked out already."""
+    lost, attention = yield from knocked_out_and_seen.pieces(read, target, so_far)
+    parked = sinks(read, attention.to(read.lm.device))
     late = fetched(read, target, parked)
     yield
-    return Support(lost, attention.float().cpu().numpy(), parked, needed(lost, parked), late)
+    return Support(lost, attention.float().numpy(), parked, needed(lost, parked), late)
 
 
 @in_pieces

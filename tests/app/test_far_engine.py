@@ -42,6 +42,7 @@ PROMPT = "Tom is in the kitchen. Lily is in the"
 HOW = Settings(0.8, 0, 1.0, 5)
 KEY = b"a key of the tests"
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("knocked", {"token": 4}),
     ("rests", {"token": 4}), ("looks_back", {"token": 4}), ("told_apart", {"token": 4}), ("words", {"token": 4}),
     ("lens", {}), ("loss", {}), ("contributions", {"versus": True}),
     ("projection", {"layer": 1, "head": 0, "vector": "q"}), ("sinks", {}),

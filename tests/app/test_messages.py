@@ -104,7 +104,7 @@ def of_a_choice(run: dict[str, Any]) -> Iterator[Asked]:
     yield from (("logit_terms", {"token": last, "target": best, "against": one}) for one in (None, second))
     yield from (("ffn_written", {"layer": 1, "token": last, "neuron": neuron}) for neuron in (None, 3))
     yield "ffn_written", {"layer": 1, "token": last, "neuron": None, "target": 3}
-    of_answer = ("rests", "windows", "heads", "looks_back", "told_apart", "why")
+    of_answer = ("knocked", "rests", "windows", "heads", "looks_back", "told_apart", "why")
     yield from ((what, {"token": last, "target": None}) for what in of_answer)
     yield from (("matching", place), ("outside", {}))
 

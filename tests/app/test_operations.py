@@ -95,6 +95,7 @@ def ask_all(service: Service, name: str) -> None:
     circuit = ask(service, run["id"], "circuit", pair | {"nodes": 3})
     nodes = [[node["layer"], node["head"], node["token"]] for node in circuit["nodes"]]
     questions: list[tuple[str, dict[str, Any]]] = [
+        ("knocked", at),
         ("rests", at), ("windows", at), ("heads", at), ("looks_back", at), ("why", at), ("words", at), ("outside", {}),
         ("edges", pair | {"nodes": nodes, "start": 0}), ("circuit_controls", pair | {"nodes": nodes}),
         ("causal_map", pair), ("lens", {}), ("contributions", {"versus": True}), ("stream", {}), ("ffn_firing", {}),

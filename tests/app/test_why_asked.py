@@ -13,6 +13,7 @@ from app.engine import LocalEngine
 from app.examples import EXAMPLES
 from app.requests import PAIR_TOKENS, map_limit
 from app.service import Service
+from model.analysis import knock_out
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import chance_control, change_control, circuit, held_out_shares
 from model.analysis.first_look import first_look
@@ -95,6 +96,34 @@ def test_what_an_answer_rests_on_and_the_heads_that_it_misses_are_the_models(
         assert (first["layer"], first["head"]) == (reading[0]["layer"], reading[0]["index"])
         row = trace.layer(first["layer"]).attention[first["head"], last]
         assert (first["key"], first["weight"]) == (int(row.argmax()), pytest.approx(float(row.max()), abs=1e-5))
+
+
+def test_tokens_are_knocked_out_in_parts_which_are_not_done_again(
+    service: Service, run: dict[str, Any], trace: model.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two tokens a pass, and two passes a part; the last part is what is left."""
+    last, expected = len(trace.token_ids) - 1, model.knock_out(trace.lm, trace.token_ids)
+    monkeypatch.setattr(knock_out, "A_PASS", 2)
+    monkeypatch.setattr(knock_out, "PART", 4)
+    own, passes = knock_out._lost, list[range]()
+
+    def noted(read: Any, target: int, tokens: range, *more: Any, **how: Any) -> list[float]:
+        passes.append(tokens)
+        return own(read, target, tokens, *more, **how)
+
+    monkeypatch.setattr(knock_out, "_lost", noted)
+    done = 0
+    while done < last + 1:
+        came = ask(service, run, "knocked", token=last, start=done)
+        assert came == {"done": min(done + 4, last + 1), "total": last + 1}
+        assert ask(service, run, "knocked", token=last, start=done) == came  # a lost answer
+        done = came["done"]
+    assert [token for some in passes for token in some] == list(range(last + 1))
+    rests = ask(service, run, "rests", token=last)
+    assert unpack(rests["lost"]) == pytest.approx(expected, abs=1e-5)
+    assert sum(map(len, passes)) == last + 1
+    ask(service, run, "rests", token=last - 1)  # of which nothing is known
+    assert sum(map(len, passes)) == 2 * last + 1
 
 
 def test_heads_are_measured_in_parts_and_a_lost_part_is_measured_again(

@@ -59,6 +59,17 @@ test("nothing is fetched ahead until somebody is there; what is chosen is", asyn
   assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
 });
 
+test("while another run is awaited nothing is fetched ahead of that shown; where it is refused, all is", async () => {
+  const { store, asked } = connected();
+  store.publish(runMessage());
+  store.awaitRun({ prompt: "another", model: null, act: "read" });
+  await settled();
+  assert.deepEqual(asked, []);
+  store.publish({ kind: "message", code: "prompt_too_long", text: "" });
+  await settled();
+  assert.deepEqual([...store.state.trace.layers.keys()].sort(), [0, 1, 2, 3]);
+});
+
 test("a layer on its way ahead is asked for again when it is looked at, and no other one twice", async () => {
   const release = {};
   const { store, asked } = connected({

@@ -13,6 +13,7 @@ import { savedRows } from "../../visuals/static/readings/reading.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { found } from "./rests_help.js";
 import {
+  askRests,
   isLittle,
   leftWithout,
   mostOf,
@@ -238,4 +239,27 @@ test("a token of a word in several pieces is told from the word, of which it is 
     [5, 6, 8].map((t) => of(t)[2]),
     [1, 1, 1],
   ); // no letters go on there, or none of such a script
+});
+
+test("of a long text the tokens are knocked out in parts, each asked for once the one before has come", () => {
+  const asked = [];
+  const answers = new Map([["knocked 0", { done: 189, total: 300 }]]);
+  const detail = (what, { token, start }) => {
+    asked.push([what, token, start]);
+    return answers.get(start === undefined ? what : `${what} ${start}`) ?? null;
+  };
+  assert.deepEqual(askRests({ detail }, { token: 299 }), { found: null, part: { done: 189, total: 300 } });
+  assert.deepEqual(asked, [
+    ["knocked", 299, 0],
+    ["knocked", 299, 189],
+  ]);
+  answers.set("knocked 189", { done: 300, total: 300 }).set("rests", found);
+  assert.deepEqual(askRests({ detail }, { token: 299 }), { found, part: { done: 300, total: 300 } });
+  answers.set("knocked 0", {}).set("rests", {}); // of a network in which it is not measured
+  assert.deepEqual(askRests({ detail }, { token: 299 }), { found: {}, part: null });
+  answers.clear();
+  assert.deepEqual(askRests({ detail }, { token: 299 }), { found: null, part: { done: 0, total: 300 } });
+  asked.length = 0;
+  assert.deepEqual(askRests({ detail }, { token: 188 }), { found: null, part: null }); // one part: nothing to tell
+  assert.deepEqual(asked, [["rests", 188, undefined]]);
 });

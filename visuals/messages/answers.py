@@ -39,6 +39,7 @@ from .ffn import (
     WidthsDetail,
 )
 from .glance import (
+    KnockedDetail,
     LooksBackDetail,
     MatchingDetail,
     MeasuredDetail,
@@ -93,6 +94,7 @@ class Details(TypedDict):
 
     tensors: dict[str, TensorPlace]
     code: CodeDetail
+    knocked: KnockedDetail | Nothing
     rests: RestsDetail | Nothing
     windows: WindowsDetail | Nothing
     recalled: RecalledDetail | Nothing

@@ -198,6 +198,13 @@ class LooksBackDetail(TypedDict):
     head: LookingMessage
 
 
+class KnockedDetail(TypedDict):
+    """How many tokens are knocked out by now, one at a time, of how many: what "rests" takes longest for."""
+
+    done: int
+    total: int
+
+
 class MeasuredDetail(TypedDict):
     """Heads that are measured one after the other: `done` of `total` so far, and what is known by then."""
 

@@ -158,6 +158,7 @@ export function createFetching(store, functions, there = Promise.resolve()) {
       need();
       prefetch();
     });
+  store.on("awaited", prefetch); // what was asked for was refused: the run that is shown stays
   store.on("preview", () => expect(store.state.layer));
   return {
     need,

@@ -58,8 +58,7 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
   }
 
   /**
-   * All tokens' neurons of the locked layer, if they are small. While a text is written a longer run is about to
-   * follow.
+   * All tokens' neurons of the locked layer, if they are small, and no other run is about to follow.
    *
    * @param {Trace} trace
    */
@@ -67,7 +66,7 @@ export function createLayers({ state, previewing }, server, once, used, idle) {
     await idle();
     const { layer } = state.locked;
     const held = trace.layers.get(layer);
-    if (trace.generating || neuronBytes(trace) > NEURON_BYTES) return;
+    if (trace.generating || state.awaited || neuronBytes(trace) > NEURON_BYTES) return;
     if (!held || !used(trace) || held.neurons.size === trace.T) return;
     await once(
       `${trace.id} ${layer} all`,

@@ -19,6 +19,7 @@ export interface CalculationMessage {
 export interface Details {
   tensors: Record<string, TensorPlace>;
   code: CodeDetail;
+  knocked: KnockedDetail | Nothing;
   rests: RestsDetail | Nothing;
   windows: WindowsDetail | Nothing;
   recalled: RecalledDetail | Nothing;
@@ -981,6 +982,12 @@ export interface LooksBackDetail {
   looking: [number, number][];
   together: number;
   head: LookingMessage;
+}
+
+/** How many tokens are knocked out by now, one at a time, of how many: what "rests" takes longest for. */
+export interface KnockedDetail {
+  done: number;
+  total: number;
 }
 
 /** Heads that are measured one after the other: `done` of `total` so far, and what is known by then. */

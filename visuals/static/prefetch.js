@@ -82,7 +82,7 @@ export function createAhead(state, { fetchLayers, comparable, used, idle }) {
    */
   function missingLayers(trace) {
     const { locked } = state;
-    if (trace.generating) return []; // a longer run is about to follow
+    if (trace.generating || state.awaited) return []; // another run is about to follow
     const missing = [...Array(trace.model.n_layers).keys()].filter((layer) => !trace.layers.has(layer));
     const nearest = missing.sort((a, b) => Math.abs(a - locked.layer) - Math.abs(b - locked.layer));
     const isBeside = Math.abs(nearest[0] - locked.layer) <= 1 && layerBytes(trace) <= NEIGHBOUR_BYTES;

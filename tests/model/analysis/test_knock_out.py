@@ -10,9 +10,10 @@ import torch
 
 import model
 from model import GlassLlamaError, LanguageModel
-from model.analysis.knock_out import knocked_out, windows_knocked_out
+from model.analysis.knock_out import PART, KnockedOut, knocked_out, part_knocked_out, windows_knocked_out
 from model.analysis.last_token import MOST_ROWS, read_text
 from model.analysis.nodes import swapped
+from model.analysis.sinks import last_attention
 from model.checkpoint import BUNDLED
 from model.evaluate.eager import knocked_out_by
 from model.pieces import in_pieces
@@ -66,6 +67,17 @@ def of_whole_runs(lm: LanguageModel, ids: list[int], layers: Collection[int]) ->
         logs = lm.net(rows, eager=True)[:, -1].float().log_softmax(-1)
     answer = int(logs[0].argmax())
     return (logs[0, answer] - logs[1:, answer]).numpy()
+
+
+def test_in_parts_it_is_as_transformers_has_it(tmp_path: Path) -> None:
+    directory = make_checkpoint(tmp_path / "long", max_position_embeddings=256)
+    lm, ids = model.load(directory, device="cpu"), sample_ids(1, PART + 20, seed=3)[0].tolist()
+    read, parts = read_text(lm, ids), list[KnockedOut]()
+    while not parts or len(parts[-1].lost) < len(ids):
+        parts.append(part_knocked_out(read, read.answer, parts[-1] if parts else None))
+    assert [len(part.lost) for part in parts] == [PART, len(ids)]
+    np.testing.assert_allclose(parts[-1].lost, of_transformers(directory, ids), atol=1e-4)
+    torch.testing.assert_close(parts[-1].attention, last_attention(read))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -13,7 +13,11 @@ import { onceFor } from "../arrays.js";
  * @typedef {import("../decoded.d.ts").Decoded<import("../messages.d.ts").WindowsDetail>} Windows
  *
  * @typedef {NonNullable<import("../decoded.d.ts").Detail<"why">["grid"]>} Grid of heads
+ *
+ * @typedef {import("../messages.d.ts").KnockedDetail} Part
  */
+
+const PART = 189; // tokens that "knocked" does at a time (model/analysis/knock_out.py)
 
 /** Nats from which on something counts as needed (model/analysis/why.py). */
 export const NEEDED = 0.05;
@@ -39,6 +43,28 @@ export const isKept = (p, left) => left > MOST_KEPT * p;
  * @param {number} left
  */
 export const isLittle = (p, left) => isKept(p, left) && p - left < MOST_LOST;
+
+/**
+ * What an answer rests on. Of a long text the tokens are knocked out in parts before that, so that it is known how
+ * far this is.
+ *
+ * @param {Pick<import("../types.d.ts").Glass, "detail">} glass
+ * @param {{ token: number; target?: number }} question
+ * @returns {{ found: import("../decoded.d.ts").Detail<"rests"> | null; part: Part | null }} `part`: how far it is,
+ *   of a long text
+ */
+export function askRests({ detail }, question) {
+  let isLong = question.token >= PART;
+  /** @type {Part} */
+  let part = { done: 0, total: question.token + 1 };
+  while (isLong && part.done < part.total) {
+    const came = detail("knocked", { ...question, start: part.done });
+    if (!came) return { found: null, part };
+    if ("done" in came && came.done > part.done) part = came;
+    else isLong = false; // it is not measured
+  }
+  return { found: detail("rests", question), part: isLong ? part : null };
+}
 
 /**
  * What of the detail "rests" there is: nothing for a network in which it is not measured.

@@ -2,7 +2,7 @@
 // all scenes. It is the head that tells that token from its rival where it gives the token most of its weight, so that
 // the same head looks, matches and carries; else the one that the answer misses of those that add most from there.
 
-import { restsOf } from "../readings/rests.js";
+import { askRests, restsOf } from "../readings/rests.js";
 
 /**
  * @typedef {import("../types.d.ts").Glass} Glass
@@ -54,7 +54,7 @@ export function placeOf(glass) {
   /** @type {Place} */
   const selected = { layer, head, query, key };
   if (trace.generating || status === "generating") return selected;
-  const found = glass.detail("rests", { token: trace.T - 1 });
+  const { found } = askRests(glass, { token: trace.T - 1 });
   if (found && !restsOf(found)?.tokens.length) return selected;
   const back = found && looksBack(glass);
   const apart = back && toldApart(glass);

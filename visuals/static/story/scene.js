@@ -88,7 +88,8 @@ function createWords(glass, section, { name, asks }) {
     const [template, isLacking] = [glass.text(key), (/** @type {Node | string} */ one) => /[{]/.test(String(one))];
     const parts = template === key ? [] : filled(template, words);
     put(title, parts.some(isLacking) ? [] : parts);
-    notHere.textContent = glass.text(TOLD_OF.includes(first) ? `story.waits_${first}` : "story.waits");
+    const what = first === "knocked" ? "rests" : first; // part of the same
+    notHere.textContent = glass.text(TOLD_OF.includes(what) ? `story.waits_${what}` : "story.waits");
   }
   return { title, says, notHere, write, ask };
 }

@@ -2,6 +2,7 @@
 
 import { shareSaid } from "../../counts.js";
 import { h } from "../../dom.js";
+import { createFar } from "../../how-far.js";
 import { STORY } from "../../level.js";
 import { isChanged, takenBack } from "../../off.js";
 import { memo, reactive } from "../../reads.js";
@@ -29,6 +30,8 @@ import { readersOff, selectLook, word } from "./words.js";
  * @typedef {import("../../readings/why.js").WhyReading} WhyReading
  *
  * @typedef {import("./measuring.js").Heads} Heads
+ *
+ * @typedef {import("../../readings/rests.js").Part} Part
  */
 
 /**
@@ -163,6 +166,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
   const state = shownIn(glass);
   const reasons = createReasons(glass);
   const how = createHow(glass);
+  const far = createFar(glass);
   const needed = createNeeded(glass);
   const windows = createWindows(glass);
   const recall = createRecall(glass, moment);
@@ -173,7 +177,7 @@ export function createAnswer(glass, moment, toggleMeasuring) {
 
   /** @param {WhyReading | null} reading */
   const view = (reading) => html`
-    <div class="wy-rests">${reasons.said()} ${needed.element}</div>
+    <div class="wy-rests">${reasons.said()} ${far.element} ${needed.element}</div>
     ${recall.element} ${how.element} ${windows.element} ${reasons.proof()}
     <p class="wy-actions">
       <button class="gp-option" data-story=${STORY} data-text="story.start"></button>
@@ -187,14 +191,16 @@ export function createAnswer(glass, moment, toggleMeasuring) {
 
   /**
    * @param {WhyReading} reading
-   * @param {Heads | null} heads how far they are measured, where that is done in parts
+   * @param {{ heads: Heads | null; part: Part | null }} how far what is measured in parts is: heads, and, of a long
+   *   text, the tokens
    * @param {boolean} fresh
    */
-  function draw(reading, heads, fresh) {
+  function draw(reading, { heads, part }, fresh) {
     const { selection, found, rests, grid } = reading;
     element.hidden = !selection.open;
     if (!selection.open) return;
     reasons.write(found, rests, Boolean(heads?.stopped), state.language);
+    far.draw(part);
     needed.draw(rests, state.language);
     windows.draw(reading);
     render(view(reading), element);

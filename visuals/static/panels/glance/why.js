@@ -7,7 +7,7 @@ import { glossed, glossOf } from "../../gloss.js";
 import { askedOf, choiceAt, choiceOf, hasEnded, momentOf } from "../../chosen-step.js";
 import { noChoice } from "../../parts.js";
 import { effect, reactive } from "../../reads.js";
-import { restsOf } from "../../readings/rests.js";
+import { askRests, restsOf } from "../../readings/rests.js";
 import { whyReader } from "../../readings/why.js";
 import { shownIn } from "../../run-for.js";
 import { html, nothing, render } from "../../vendor/lit-html.js";
@@ -30,8 +30,12 @@ import { apart, askedWhy, word } from "./words.js";
  *
  * @typedef {import("./measuring.js").Heads} Heads
  *
- * @typedef {{ details: Record<string, unknown>; heads: Heads | null }} Told what has come of what is told, and how
- *   far the heads are measured
+ * @typedef {{
+ *   details: Record<string, unknown>;
+ *   heads: Heads | null;
+ *   part: import("../../readings/rests.js").Part | null;
+ * }} Told
+ *   what has come of what is told, and how far the heads are measured; `part`: how far the tokens of a long text are
  */
 
 const OTHERS = 4;
@@ -128,12 +132,12 @@ function createLateAnswer(glass) {
   }
   /**
    * @param {WhyReading} reading
-   * @param {Heads | null} heads
+   * @param {Told} told
    * @param {boolean} fresh
    */
-  function draw(reading, heads, fresh) {
+  function draw(reading, told, fresh) {
     if (isOpen(glass)) fetchAnswer();
-    view.answer?.draw(reading, heads, fresh);
+    view.answer?.draw(reading, told, fresh);
   }
   return { made: () => view.answer, follow: measuring.follow, lead, draw };
 }
@@ -152,12 +156,12 @@ const isOpen = ({ settings }) => settings.get("why").open === "1";
  */
 function askAbout(glass, moment, follow) {
   const [plain, question] = [questionOf(moment), { ...questionOf(moment), ...ablationAsked(glass) }];
-  const rests = glass.detail("rests", plain);
+  const { found: rests, part } = askRests(glass, plain);
   const isMeasured = restsOf(rests) !== null;
   const windows = isMeasured && isInWindow(glass) ? glass.detail("windows", plain) : null;
   const heads = isMeasured ? follow(question) : null;
   const why = rests && (!heads || heads.complete) ? glass.detail("why", question) : null;
-  return { details: { rests, windows, heads: heads?.part, why }, heads };
+  return { details: { rests, windows, heads: heads?.part, why }, heads, part: rests ? null : part };
 }
 
 /**
@@ -224,7 +228,7 @@ export default function why(element, glass) {
   return effect(function draw(fresh) {
     const moment = momentOf(state);
     const asking = isOpen(glass) && state.status !== "generating";
-    const told = asking ? askAbout(glass, moment, answer.follow) : { details: {}, heads: null };
+    const told = asking ? askAbout(glass, moment, answer.follow) : { details: {}, heads: null, part: null };
     const reading = readNow(moment, told);
     const { rests, found, own } = reading;
     const looked = rests ? null : found;
@@ -238,7 +242,7 @@ export default function why(element, glass) {
     const isEnd = hasEnded(state.trace) && moment.token?.position === state.trace.T - 1;
     panel.title.textContent = panel.text(isEnd ? "title_ended" : moment.token ? "title_written" : "title");
     render(view(reading), panel.body);
-    answer.draw(reading, told.heads, fresh);
+    answer.draw(reading, told, fresh);
     made.draw(moment);
     if (own) panel.show(reading, "");
   });

@@ -4,8 +4,9 @@ import { partOfCharacter } from "../../characters.js";
 import { topCandidates } from "../../compute.js";
 import { exact, h } from "../../dom.js";
 import { counterpart } from "../../examples.js";
-import { isKept, isLittle, leftWithout, nearlyNeeded, partsLost, restsOf } from "../../readings/rests.js";
 import { glossed, glossOf } from "../../gloss.js";
+import { createFar } from "../../how-far.js";
+import { askRests, isKept, isLittle, leftWithout, nearlyNeeded, partsLost, restsOf } from "../../readings/rests.js";
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
@@ -25,6 +26,7 @@ import { answerOf, bold, namedInWord, shareSaid, signInSentence, told, wordAroun
  *   rows: import("../remarks.js").Candidate[];
  *   answer: string;
  *   found: import("../../decoded.d.ts").Detail<"rests"> | null;
+ *   part: import("../../readings/rests.js").Part | null;
  *   rests: import("../../readings/rests.js").Rests | null;
  *   key: number | undefined;
  *   instead: (Answer & { piece: string }) | null;
@@ -32,7 +34,8 @@ import { answerOf, bold, namedInWord, shareSaid, signInSentence, told, wordAroun
  *   off: { count: number; before: Answer; left: number | null } | null;
  *   left: number;
  * }} ToldOf
- *   an answer: `rows` are the candidates, it first; `hidden`: what stands there while the token is hidden
+ *   an answer: `rows` are the candidates, it first; `part`: how far "rests" is, of a long text; `hidden`: what stands
+ *   there while the token is hidden
  */
 
 const NAMED = 4; // candidates: the answer, and what else was possible
@@ -257,13 +260,14 @@ export function createAnswer(glass) {
   const { gap, blank, fillGap } = createGap(glass);
   const sentence = createReadText(glass, (/** @type {string} */ name) => text(`why.${name}`), blank, gap);
   const [colours, outside, experiment] = [createColours(glass), createOutside(glass), createExperiment(glass)];
+  const far = createFar(glass);
   const other = createOtherExample(glass);
   const element = h("div.st-answer", null, sentence.element, other.element);
   // What to make of the answer stands under its sentence, and before what to try: that waits for it, so that nothing
   // moves away from a thumb.
   const remarks = createRemarks(glass);
   const remarked = [remarks.first, outside.element, remarks.element];
-  const below = h("div.st-below", null, ...remarked, colours.element, experiment.element);
+  const below = h("div.st-below", null, far.element, ...remarked, colours.element, experiment.element);
 
   /**
    * What is told of the answer.
@@ -276,7 +280,8 @@ export function createAnswer(glass) {
     if (!next) return null;
     const { rows } = topCandidates(next, NAMED);
     const [best] = rows;
-    const found = state.status === "generating" ? null : glass.detail("rests", { token: trace.T - 1 });
+    const asked = state.status === "generating" ? null : askRests(glass, { token: trace.T - 1 });
+    const found = asked?.found ?? null;
     const rests = restsOf(found);
     const [key] = rests?.tokens ?? [];
     const instead = key === undefined ? null : insteadIn(glass, trace);
@@ -288,6 +293,7 @@ export function createAnswer(glass) {
       off: experiment.headsOff(),
       answer: answerOf(text, best.piece, endsWith(trace, best.id)),
       found,
+      part: asked?.part ?? null,
       rests,
       key,
       instead,
@@ -318,6 +324,7 @@ export function createAnswer(glass) {
       const marked = hidden ? { key: key ?? -1, rests: null } : { key: -1, rests };
       colours.draw(marked.rests, !found, trace.tokens.pieces);
       other.draw();
+      far.draw(found ? null : it.part);
       sentence.draw({ query: -1, inSource: false, strange: outside.draw(), arcs: 1, ...marked });
       const last = freshIn(trace).at(-1); // the bar is of what stands last in the gap
       const word = last ? answerOf(text, last.piece, endsWith(trace, last.id)) : answer;

@@ -3,7 +3,7 @@
 import { attention, rotatedPair, scores } from "../../compute.js";
 import { dot } from "../../arrays.js";
 import { exact, h } from "../../dom.js";
-import { leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
+import { askRests, leftOf, leftWithout, NEEDED, restsOf } from "../../readings/rests.js";
 import { sentences } from "../../panels/glance/words.js";
 import { hasMatch, isTold } from "./match.js";
 import { createFold } from "../fold.js";
@@ -55,11 +55,11 @@ export function followsForm({ layer, head, adds }, { looking: [first], together 
  * @param {string[]} pieces of the text
  */
 function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
-  const { text, state, detail } = glass;
+  const { text, state } = glass;
   const which = text("story.head", { layer, head });
   const counted = text("story.looks_counted");
   const [next, T] = [state.trace?.next, state.trace?.T ?? 0];
-  const rests = restsOf(detail("rests", { token: T - 1 }));
+  const rests = restsOf(askRests(glass, { token: T - 1 }).found);
   const back = look && looksBack(glass);
   if (!back || !next || !rests) return sentences(text, text("story.looks_head", { head: which }), counted);
   const { looking, together, token, from_token: direct } = back;
@@ -156,7 +156,7 @@ export function createLooks(glass) {
       const [looks, seen] = [from, to].map((t) => named(text, pieces, t));
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
       const some = shownSaid(text, grid.tokens, pieces);
-      const sinks = restsOf(glass.detail("rests", { token: trace.T - 1 }))?.sinks ?? [];
+      const sinks = restsOf(askRests(glass, { token: trace.T - 1 }).found)?.sinks ?? [];
       const parked = Array.from(sinks).filter((t) => grid.tokens.includes(t));
       const sink = parked.map((t) => text("story.looks_sink", { word: named(text, pieces, t) }));
       read.textContent = [said, ...some, ...sink, text("story.looks_point")].join(" · ");

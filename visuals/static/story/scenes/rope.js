@@ -5,7 +5,7 @@ import { attention, kvHead, vectorOf } from "../../compute.js";
 import { slider } from "../../controls.js";
 import { exact, h, svg } from "../../dom.js";
 import { reachOf } from "../../readings/reach.js";
-import { restsOf } from "../../readings/rests.js";
+import { askRests, restsOf } from "../../readings/rests.js";
 import { addingUp } from "../../readings/adding-up.js";
 import { memo, reactive } from "../../reads.js";
 import { channelsOf, pairTerms, rotate, unrotatedTerm } from "../../rotation.js";
@@ -212,7 +212,7 @@ export function createRope(glass) {
       const { layer, query } = place;
       const { model, tokens } = trace;
       const reach = reachOf(held, trace, place);
-      const sinks = restsOf(glass.detail("rests", { token: trace.T - 1 }))?.sinks ?? NONE;
+      const sinks = restsOf(askRests(glass, { token: trace.T - 1 }).found)?.sinks ?? NONE;
       const other = reach.flat ? otherFor(held, trace, query, sinks) : null;
       const { head, key } = other ?? place;
       const own = Math.max(0, query - key);
