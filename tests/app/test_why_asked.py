@@ -61,9 +61,9 @@ class Watched:
     def __init__(self, work: InPieces[Any, Any], asked: list[int]):
         self.work, self.asked = work, asked
 
-    def pieces(self, read: Any, target: int) -> Work[Any]:
+    def pieces(self, read: Any, target: int, *more: Any) -> Work[Any]:
         self.asked.append(target)
-        return self.work.pieces(read, target)
+        return self.work.pieces(read, target, *more)
 
 
 def ask(service: Service, run: dict[str, Any], what: str, **params: Any) -> dict[str, Any]:
