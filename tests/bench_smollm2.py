@@ -4,6 +4,7 @@ With `--against`, a checkout of another revision (say a git worktree, with .venv
 Rounds of both sides alternate, so that a busy machine slows both alike, and each figure is told with their ratio.
 Times are medians, in ms, from what asks until every panel is drawn with the answer. With `--keep` each round is written
 to FILE as it is done, and what FILE has of the same revisions is not measured again: a bench that was stopped goes on.
+A revision without the detail "rests" has "why" as its first answer.
 At the end stands the memory of this checkout's server: at rest, with the page open, and after all of this.
 
 The chapter Next token is told in three parts, in the order in which the server does them, the cheapest first. What is
@@ -46,7 +47,7 @@ RUN = """() => new Promise((done) => {
     const { run } = glass.state;
     if (!run || run.id === before) return;
     drawn ||= performance.now() - began;
-    if (![...run.details.keys()].some((key) => key.startsWith("rests "))) return;
+    if (![...run.details.keys()].some((key) => /^(rests|why) /.test(key))) return;
     off();
     done([drawn, performance.now() - began]);
   });
@@ -136,7 +137,7 @@ def main() -> int:
     roots = [ROOT, *([args.against.resolve()] if args.against else [])]
     kept, met = Kept(args.keep, [f"{revision(root)} {args.dtype}" for root in roots]), True
     with chromium() as browser, ExitStack() as served:
-        options = ("--model", str(WEIGHTS), "--dtype", args.dtype)
+        options = ("--model", str(WEIGHTS), *(() if args.dtype == "float32" else ("--dtype", args.dtype)))
         servers = [served.enter_context(running_process(*options, root=root)) for root in roots]
         pages = [open_page(browser, address) for address, _ in servers]
         for page in pages:
