@@ -586,6 +586,25 @@ def test_the_last_scene_says_what_writing_does_to_the_others_and_takes_it_back(s
     expect(back).to_be_hidden()
 
 
+@pytest.mark.parametrize("top", [300, 480])
+def test_the_button_that_writes_a_token_stays_under_the_thumb(screen: Browser, panels_alone: str, top: int) -> None:
+    page = open_page(screen, panels_alone, 390, 844, story=True)
+    button = page.locator("[data-scene=cache]").get_by_text(text("story.cache_write"))
+    while not button.is_visible():
+        page.evaluate("scrollBy({ top: 700, behavior: 'instant' })")
+        page.wait_for_timeout(100)
+    settled(page)
+    button.evaluate("(one, top) => scrollBy({ top: one.getBoundingClientRect().top - top, behavior: 'instant' })", top)
+    settled(page)
+    button.evaluate("(one) => one.click()")  # where it stands: Playwright would scroll
+    page.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.drawn()")
+    settled(page)
+    box = page.locator("[data-scene=cache] .st-acts button").first.bounding_box()
+    assert box
+    assert abs(box["y"] - top) < 2
+    leave(page)
+
+
 def test_another_word_is_read_at_once_and_the_old_sentence_comes_back(story: Page) -> None:
     value(story, "answer")
     swap = story.locator(".st-swaps button").first

@@ -1,11 +1,17 @@
 // The button that writes one token more, and says at its own place that this is under way.
 
 import { h } from "../dom.js";
+import { hold } from "../scroll-anchor.js";
 
 /** @param {import("./scene.js").Glass} glass */
 export function createWriteOne({ state, text }) {
-  const press = () => /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
   const element = h("button.st-act", { click: press });
+  function press() {
+    const { top } = element.getBoundingClientRect();
+    // scenes above it become shorter
+    hold(() => scrollBy(0, element.getBoundingClientRect().top - top), document.body);
+    /** @type {HTMLElement | null} */ (document.querySelector("#step"))?.click();
+  }
   return {
     element,
     /** @param {boolean} over whether the text has ended */
