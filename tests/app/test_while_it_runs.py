@@ -14,6 +14,7 @@ from app.service import Service
 from app.session import Runs
 from app.texts import text
 from tests.app.looking import BOX, settled
+from tests.one_of import one_of
 from tests.page import leave, new_page, open_page, wait_for_run, watched
 from tests.plain import plain_site
 
@@ -234,6 +235,74 @@ def test_a_question_stands_while_its_answer_is_measured(story: Page) -> None:
     expect(scene.locator(".st-waits")).to_be_visible()
     lens.go()
     expect(scene).not_to_have_attribute("data-waits", "")
+
+
+# The text that is seen of every scene, by name. Of what is hidden `innerText` has nothing.
+SEEN = """() => Object.fromEntries([...document.querySelectorAll(".st-told:not([hidden]) .st-scene:not([hidden])")]
+  .map((one) => [one.dataset.scene, one.innerText.trim()]))"""
+
+
+def look_through(page: Page) -> None:
+    """To every scene of the story that is open, and back to the first."""
+    scenes = page.locator(".st-told:not([hidden]) .st-scene:not([hidden])")
+    for scene in [*scenes.all(), scenes.first]:
+        scene.scroll_into_view_if_needed()
+        scene.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def await_all_but(page: Page, held: Holding) -> None:
+    """Until the server has answered all that is not held, and the page is drawn with that."""
+    held.wait()
+    while page.evaluate("glass.asking()") > len(held.held):
+        page.wait_for_timeout(20)
+    page.wait_for_function("glass.drawn()")
+
+
+@pytest.mark.parametrize(
+    ("told", "awaited"),
+    one_of([("story", '"looks_back"'), ("story-cache", "ask/detail"), ("story-learned", "ask/detail")]),
+)
+def test_of_the_run_before_nothing_stands_in_a_scene(browser: Browser, bundled: str, told: str, awaited: str) -> None:
+    """What is seen is what a page shows that has read nothing before."""
+    first, then = (
+        "Lily is in the garden. Tom is in the kitchen. Lily is in the",
+        "The bird sings. Where is the bird? It",
+    )
+    seen = list[dict[str, str]]()
+    for has_read in (True, False):
+        page = new_page(browser, bundled, story=True)
+        page.goto(f"{bundled}#lang=en&chapter={told}&prompt={quote(first if has_read else then)}")
+        held = None if has_read else Holding(page, awaited)
+        wait_for_run(page)
+        if has_read:
+            settled(page)
+            look_through(page)
+            settled(page)
+            look_through(page)
+            settled(page)
+            page.locator(".st-told:not([hidden]) details.st-fold").evaluate_all(
+                "(all) => all.map((one) => one.open = 1)"
+            )
+            assert any("garden" in one for one in page.evaluate(SEEN).values()) or told == "story-learned"
+            held = Holding(page, awaited)
+            enter(page, then)
+            page.wait_for_function("(prompt) => glass.state.trace.prompt === prompt", arg=then)
+            page.wait_for_function("glass.drawn()")
+            far = page.evaluate(SEEN)
+            assert not [name for name, words in far.items() if "garden" in words or "kitchen" in words]
+        assert held
+        look_through(page)
+        await_all_but(page, held)
+        look_through(page)
+        await_all_but(page, held)
+        page.locator(".st-told:not([hidden]) details.st-fold").evaluate_all("(all) => all.map((one) => one.open = 1)")
+        waiting = page.locator(".st-told:not([hidden]) .st-scene[data-waits]:not([hidden])")
+        assert waiting.count() or told == "story-cache"
+        seen.append(page.evaluate(SEEN))
+        held.go()
+        settled(page)
+        leave(page)
+    assert seen[0] == seen[1]
 
 
 def test_what_is_worked_out_of_sizes_waits_for_nothing_that_is_measured(story: Page) -> None:

@@ -163,6 +163,8 @@ export function createFrame(glass, section, scene, wide) {
   /** @type {import("../decode.js").Trace | null} */
   let sought = null; // the run of which it is asked whether it has the scene
   let waits = false; // something is asked for: it is drawn once that comes, wherever the reader is then
+  /** @type {import("../decode.js").Trace | null} */
+  let toldOf = null; // the run that it speaks of
   const come = (/** @type {boolean} */ now) => {
     near = now;
     if (near) glass.repaint();
@@ -173,11 +175,13 @@ export function createFrame(glass, section, scene, wide) {
   function paint(fresh) {
     const width = wide();
     if (!width) return;
+    const { trace } = glass.state; // read here, so that it is drawn again for another run, whatever the scene reads
     const told = draw(width, fresh);
     const { answered } = view; // read here, so that the scene is drawn again when its answer is asked for
     waits = !told || glass.state.awaited !== null;
     element.toggleAttribute("data-waits", !told);
     if (!told) return void ask(withheld.coming());
+    toldOf = trace;
     chosen = told.select;
     element.dataset.value = told.value;
     element.toggleAttribute("data-more-comes", withheld.coming().length > 0); // which takes room, too
@@ -212,10 +216,13 @@ export function createFrame(glass, section, scene, wide) {
       const { trace } = glass.state;
       if (near || comes) sought = trace;
       element.hidden = !told || !may() || !isThere();
-      if (!trace || element.hidden || !(near || waits)) return;
-      changed.draw(trace, isFirst);
-      noting(element, () => painted(fresh));
-      withheld.show();
+      if (!trace || element.hidden) return;
+      if (near || waits) {
+        changed.draw(trace, isFirst);
+        noting(element, () => painted(fresh));
+        withheld.show();
+      }
+      element.toggleAttribute("data-stale", !waits && toldOf !== null && toldOf !== trace);
     },
   };
 }

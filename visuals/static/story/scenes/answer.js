@@ -236,7 +236,8 @@ function formNow(trace, it, over) {
 function wordsOf(glass, { tokens: { pieces } }, { best, answer, rests, hidden, off, key, left }) {
   const { text } = glass;
   const all = off ? [off.before.p, off.left ?? NaN, best.probability] : [best.probability, left, hidden?.p ?? NaN];
-  const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : "", x));
+  const open = off?.left === null ? "…" : ""; // it is on its way
+  const [p, without, q] = all.map((x) => told(Number.isFinite(x) ? shareSaid(text, x) : open, x));
   const gloss = glossOf(glass);
   const withGloss = (/** @type {string} */ word) => bold(word + gloss(word));
   return {
@@ -301,8 +302,6 @@ export function createAnswer(glass) {
       left,
     };
   }
-  /** @type {import("../scene.js").Told | null} */
-  let said = null; // what was told last
   return {
     name: "answer",
     behind: ["glance", "why"],
@@ -334,14 +333,12 @@ export function createAnswer(glass) {
       const isEnd = (/** @type {number} */ one) => endsWith(trace, one);
       const isPlain = !over && !hidden && !trace.generating;
       remarks.draw(trace, toRemark(it.rows, isPlain, isReliable), isEnd, outside.mayTell());
-      if (off?.left === null) return said;
       const place = `key ${found ? (key ?? "-") : "?"} without=${exact(left)}`;
-      said = {
+      return {
         form: formNow(trace, it, over),
         words: wordsOf(glass, trace, it),
         value: `answer ${best.id} '${best.piece}' probability=${exact(best.probability)} ${place}`,
       };
-      return said;
     },
   };
 }
