@@ -15,7 +15,7 @@ from app.session import Runs
 from app.texts import text
 from tests.app.looking import BOX, settled
 from tests.one_of import one_of
-from tests.page import leave, new_page, open_page, wait_for_run, watched
+from tests.page import leave, listen, new_page, open_page, wait_for_run, watched
 from tests.plain import plain_site
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
@@ -399,4 +399,39 @@ def test_the_workbench_opens_at_the_head_of_the_story_that_was_read_after_anothe
     found = re.match(r"layer (\d+) head (\d+) ", place.get_attribute("data-value") or "")
     assert found
     assert [int(found[1]), int(found[2])] == opened
+    leave(page)
+
+
+def told_all(page: Page) -> None:
+    """Until every scene of the story is told, and nothing is asked for any more."""
+    for _ in range(2):
+        look_through(page)
+        settled(page)
+    assert not page.locator(".st-told:not([hidden]) .st-scene:not([hidden])[data-waits]").count()
+
+
+def test_what_was_answered_is_not_measured_again_when_a_change_is_taken_back(browser: Browser, bundled: str) -> None:
+    first = "Lily is in the garden. Tom is in the kitchen. Lily is in the"
+    page = new_page(browser, bundled, story=True)
+    page.goto(f"{bundled}#lang=en&prompt={quote(first)}")
+    wait_for_run(page)
+    told_all(page)
+    seen, run = page.evaluate(SEEN), page.evaluate("glass.state.run.id")
+    asked: list[str] = []
+    listen(page, "request", lambda request: asked.append(request.post_data or "") if "ask/" in request.url else None)
+    for act, words in (("heads", None), ("word", ".st-swaps button")):
+        page.locator(words or f"[data-act={act}]").first.click()
+        page.wait_for_function("(run) => glass.state.run.id !== run", arg=run)
+        told_all(page)
+        assert any('"rests"' in one for one in asked)
+        assert page.evaluate(SEEN) != seen
+        asked.clear()
+        changed = page.evaluate("glass.state.run.id")
+        page.click("[data-act=back]")
+        page.wait_for_function("(run) => glass.state.run.id !== run", arg=changed)
+        told_all(page)
+        assert page.evaluate(SEEN) == seen
+        run = page.evaluate("glass.state.run.id")
+        assert not [one for one in asked if run in one and '"what"' in one]
+        asked.clear()
     leave(page)

@@ -407,11 +407,118 @@ test("what is fetched ahead lets a question go before it, but not for ever", asy
   await turns();
   assert.equal(layers().length, 1);
 
-  store.publish(runMessage(undefined, { id: "other" }));
+  store.publish(runMessage([5, 6, 8], { id: "other" }));
   fetching.detail("rests", { token: 2 });
   await turns();
   assert.equal(layers().length, 1);
   context.mock.timers.tick(1000);
   await turns();
   assert.equal(layers().length, 2);
+});
+
+/** A run of the same model, answered once: how often each question was then asked, and the run that came last. */
+async function answeredAgain(between, then, { answers, first = {} } = {}) {
+  const { store, asked, fetching } = connected({
+    detail: answers ?? (({ what }) => ({ kind: "detail", data: { what } })),
+  });
+  store.publish(runMessage([5, 6, 7], first));
+  const one = store.state.trace;
+  fetching.detail("rests", { token: 2 });
+  await settled();
+  await between({ store, fetching, first: one });
+  asked.length = 0;
+  store.publish(runMessage(...then));
+  await settled();
+  const found = fetching.detail("rests", { token: 2 });
+  await settled();
+  const names = asked.map(([name, { what }]) => what ?? name);
+  return { first: one, last: store.state.trace, found, names, store, fetching };
+}
+const changed = async ({ store, fetching }) => {
+  store.publish(runMessage([5, 6, 7], { id: "off", changes: { heads: [[0, 1]] } }));
+  assert.equal(fetching.detail("rests", { token: 2 }), null); // of this run nothing is known
+  await settled();
+};
+
+test("what was answered about a run holds when a change is taken back, with its layers", async () => {
+  const { first, last, found, names } = await answeredAgain(changed, [[5, 6, 7], { id: "back" }]);
+  assert.notEqual(first, last);
+  assert.deepEqual([last.id, found, names], ["back", { what: "rests" }, []]);
+  assert.deepEqual([...last.layers.keys()].sort(), [0, 1, 2, 3]);
+});
+
+test("what was answered about a run holds for no run of other tokens, changes, prompt or model", async () => {
+  const { model } = runMessage();
+  const others = [
+    [[5, 6, 8], { id: "x" }],
+    [[5, 6, 7], { id: "x", changes: { heads: [[0, 2]] } }],
+    [[5, 6, 7], { id: "x", prompt: "q" }],
+    [[5, 6, 7], { id: "x", n_prompt: 2 }],
+    [[5, 6, 7], { id: "x", generating: true }],
+    [[5, 6, 7], { id: "x", model: { ...model, name: "other" } }],
+    [[5, 6, 7], { id: "x", model: { ...model, dtype: "bfloat16" } }],
+    [[5, 6, 7], { id: "x", next: { ...runMessage().next, ids: [2, 1] } }],
+  ];
+  for (const then of others) {
+    const { found, names } = await answeredAgain(changed, then);
+    assert.deepEqual([found, names.includes("rests")], [null, true], JSON.stringify(then));
+  }
+});
+
+test("an answer that names another run, that did not come, or of a run with another's stream is asked for anew", async () => {
+  const refused = { kind: "message", level: "error", code: "bad_request", params: {} };
+  const ask = async ({ fetching }) => {
+    fetching.detail("lens", { other: "r0" });
+    fetching.detail("values", { other: null });
+    fetching.detail("windows", {});
+    await settled();
+  };
+  const answers = ({ what }) => (what === "windows" ? refused : { kind: "detail", data: { what } });
+  const both = async (made) => (await ask(made), changed(made));
+  const { last } = await answeredAgain(both, [[5, 6, 7], { id: "back" }], { answers });
+  assert.deepEqual([...last.details.keys()].sort(), ['rests {"token":2}', 'values {"other":null}']);
+  const patched = { changes: { patches: [[0, 1]], source: "r0" } };
+  const again = await answeredAgain(changed, [[5, 6, 7], { id: "x", ...patched }], { first: patched });
+  assert.ok(again.names.includes("rests"));
+});
+
+test("of what is measured in parts all are taken over or none: the server goes on from its own", async () => {
+  const walk = (until) => async (made) => {
+    for (let start = 0; start < until; start += 2) made.fetching.detail("heads", { token: 2, start });
+    await settled();
+    await changed(made);
+  };
+  const answers = ({ what, start = 0 }) => ({
+    kind: "detail",
+    data: what === "heads" ? { done: start + 2, total: 4 } : {},
+  });
+  for (const [until, count] of [
+    [2, 0],
+    [4, 2],
+  ]) {
+    const { last } = await answeredAgain(walk(until), [[5, 6, 7], { id: "back" }], { answers });
+    assert.equal([...last.details.keys()].filter((key) => key.startsWith("heads")).length, count);
+  }
+});
+
+test("the run kept as A is remembered, and of all others the last few, of large ones the small answers", async () => {
+  const others =
+    (count) =>
+    async ({ store }) => {
+      for (let n = 0; n < count; n += 1) store.publish(runMessage([n, 1, 2], { id: `other ${n}` }));
+      await settled();
+    };
+  const asksAfter = async (between, more) =>
+    (await answeredAgain(between, [[5, 6, 7], { id: "back" }], more)).names.includes("rests");
+  assert.equal(await asksAfter(others(2)), false);
+  assert.equal(await asksAfter(others(5)), true);
+  const keeping = async (made) => (made.store.keep(made.first), others(5)(made));
+  assert.equal(await asksAfter(keeping), false);
+  const large = new Float32Array(5e6);
+  const grow = async (made) => {
+    made.first.details.set('values {"layer":0}', { data: large });
+    await others(1)(made);
+  };
+  const { last, names } = await answeredAgain(grow, [[5, 6, 7], { id: "back" }]);
+  assert.deepEqual([names.includes("rests"), last.details.has('values {"layer":0}')], [false, false]);
 });

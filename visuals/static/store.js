@@ -1,5 +1,6 @@
 // What is shown, and who draws it: one state. Knows nothing about the server or Python.
 
+import { createAnswered } from "./answered.js";
 import { isAwaited, refusesBeside } from "./awaited.js";
 import { createComparison } from "./comparison.js";
 import { decodeRun, decodeStep } from "./decode.js";
@@ -98,15 +99,12 @@ export function createStore() {
     },
   );
   const state = firstState(selection.locked);
-  const {
-    showNew,
-    last: _last,
-    stackOf,
-    ...comparison
-  } = createComparison(state, selection, (event, run) => {
+  const { showNew, last, stackOf, ...comparison } = createComparison(state, selection, (event, run) => {
     emit(event, run);
     repaint(true);
   });
+
+  const answered = createAnswered();
 
   /** @param {State["awaited"]} awaited null: nothing more is to come */
   function awaitRun(awaited) {
@@ -122,7 +120,9 @@ export function createStore() {
     if (!isAwaited(state.awaited, payload)) return; // something else was asked for since
     awaitRun(null);
     const run = decodeRun(payload);
+    for (const one of new Set([state.kept, last.run, state.run])) if (one) answered.remember(one);
     if (state.run && state.run !== state.kept) takeOver(state.run.encoder, run);
+    answered.tell(run);
     showNew(run, selection.opening(stackOf(run), payload.start));
   }
 
