@@ -237,6 +237,44 @@ def test_a_question_stands_while_its_answer_is_measured(story: Page) -> None:
     expect(scene).not_to_have_attribute("data-waits", "")
 
 
+def test_scenes_that_wait_for_the_head_that_they_follow_say_so_with_a_bar(browser: Browser, bundled: str) -> None:
+    page = new_page(browser, bundled, story=True)
+    apart = Holding(page, '"told_apart"')
+    page.goto(f"{bundled}#lang=en")
+    wait_for_run(page)
+    for name in ("norm", "looks", "rope", "carried", "layers"):
+        scene = page.locator(f"[data-scene={name}]")
+        scene.scroll_into_view_if_needed()
+        line = scene.locator(".st-waits")
+        expect(line).to_have_text(text("story.waits_head"))
+        bar = line.get_by_role("progressbar", name=text("story.waits_head"))
+        expect(bar).to_be_visible()
+        assert bar.evaluate("(one) => one.position") == -1  # how far it is nobody knows
+    apart.go()
+    page.wait_for_function("!document.querySelector('.st-scene[data-waits]:not([hidden])')")
+    leave(page)
+
+
+def test_a_scene_says_how_far_it_is_with_what_a_long_text_rests_on(browser: Browser, bundled: str) -> None:
+    page = new_page(browser, bundled, story=True)
+    page.goto(f"{bundled}#lang=en")
+    wait_for_run(page)
+    settled(page)
+    later = Holding(page, '"start":189')  # the second part
+    enter(page, "The cat sleeps on the sofa. " * 40)
+    page.wait_for_function("glass.state.trace.T > 200")
+    scene = page.locator("[data-scene=norm]")
+    scene.scroll_into_view_if_needed()
+    line = scene.locator(".st-waits")
+    later.wait()
+    done, total = 189, page.evaluate("glass.state.trace.T")
+    expect(line).to_contain_text(text("story.waits_rests"))
+    expect(line).to_contain_text(text("story.waits_tokens", done=done, total=total))
+    assert line.locator("progress").evaluate("(one) => [one.value, one.max]") == [done, total]
+    later.over = True
+    leave(page)
+
+
 # The text that is seen of every scene, by name. Of what is hidden `innerText` has nothing.
 SEEN = """() => Object.fromEntries([...document.querySelectorAll(".st-told:not([hidden]) .st-scene:not([hidden])")]
   .map((one) => [one.dataset.scene, one.innerText.trim()]))"""

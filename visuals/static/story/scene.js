@@ -4,7 +4,9 @@
 import { h } from "../dom.js";
 import { filled, leadTo } from "../panels/glance/words.js";
 import { changedBriefly, changedText, isChanged, takenBack } from "../off.js";
+import { createFar } from "../how-far.js";
 import { followView } from "../pointing.js";
+import { askRests } from "../readings/rests.js";
 import { effect, memo, reactive } from "../reads.js";
 import { createGuess } from "./guess.js";
 import { createWithheld, noting } from "../withheld.js";
@@ -44,8 +46,20 @@ import { createWithheld, noting } from "../withheld.js";
  *   gives null while something has not come
  */
 
-/** What takes long to measure: each has its words. */
-const TOLD_OF = ["rests", "looks_back", "told_apart", "lens", "logit_terms"];
+/**
+ * What takes long to measure: as the texts call it. Scenes wait for the head that all of them follow (place.js),
+ * and not for what else is told of it.
+ *
+ * @type {Record<string, string>}
+ */
+const TOLD_OF = {
+  knocked: "rests",
+  rests: "rests",
+  looks_back: "head",
+  told_apart: "head",
+  lens: "lens",
+  logit_terms: "logit_terms",
+};
 const AHEAD = "100% 0%"; // of the window: a scene so near is drawn, before a swipe brings it there
 
 /** Fills an element anew where it is to say something else: marks of the glossary in it stay. */
@@ -69,7 +83,8 @@ function createFilling() {
  * @param {Scene} scene
  */
 function createWords(glass, section, { name, asks }) {
-  const [title, says, notHere] = [h("h2"), h("p.st-says"), h("p.st-waits", { role: "status" })];
+  const [title, says, awaited, far] = [h("h2"), h("p.st-says"), h("p", { role: "status" }), createFar(glass)];
+  const notHere = h("div.st-waits", null, awaited, far.element);
   const put = createFilling();
   const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
     const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
@@ -88,8 +103,11 @@ function createWords(glass, section, { name, asks }) {
     const [template, isLacking] = [glass.text(key), (/** @type {Node | string} */ one) => /[{]/.test(String(one))];
     const parts = template === key ? [] : filled(template, words);
     put(title, parts.some(isLacking) ? [] : parts);
-    const what = first === "knocked" ? "rests" : first; // part of the same
-    notHere.textContent = glass.text(TOLD_OF.includes(what) ? `story.waits_${what}` : "story.waits");
+    const what = TOLD_OF[first] ?? null;
+    const { trace } = glass.state;
+    const { part } = what === "rests" && trace ? askRests(glass, { token: trace.T - 1 }) : { part: null };
+    awaited.textContent = glass.text(what ? `story.waits_${what}` : "story.waits");
+    far.draw(part, what);
   }
   return { title, says, notHere, write, ask };
 }
