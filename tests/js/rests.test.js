@@ -5,7 +5,7 @@ import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
 import { knownOf } from "../../visuals/static/panels/glance/missed.js";
 import { othersSaid } from "../../visuals/static/story/remarks.js";
-import { aloneForm, followsForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
+import { aloneForm, amongOthers, followsForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid, isRecalled } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
@@ -149,6 +149,25 @@ test("others are said perhaps to do a head's work only where what they add has i
   assert.equal(aloneForm({ ...look, missed: -0.15 }, { looking, together: 0.4 }, false), "gains");
   assert.equal(aloneForm({ ...look, missed: -0.01 }, { looking, together: 0.4 }, false), "gains");
   assert.equal(aloneForm({ ...look, missed: -0.01 }, { looking, together: 0.4 }, true), "same"); // as it is written
+});
+
+test("under the map a head is said to be one of many, and hardly missed alone, only where that is so", () => {
+  const en = JSON.parse(readFileSync(new URL("../../app/en.json", import.meta.url)));
+  const text = (key, params) => lookUp(en, key, params);
+  const many = {
+    looking: [
+      [1, 0],
+      [4, 2],
+      [4, 3],
+    ],
+    together: 0.4,
+  };
+  const said = (missed, back = many, head = 2) =>
+    amongOthers(text, { layer: 4, head, adds: 0.0365, missed }, back, { probability: 0.998 }, "“kitchen”").join(" · ");
+  assert.match(said(0.003), /^one of 3 heads that look most at “kitchen”.+hardly missed \(99\.8% → 99\.5%\)$/);
+  assert.match(said(0.5), /^one of 3 heads[^·]+$/); // it is missed
+  assert.match(said(0.003, many, 7), /^alone it is hardly missed/); // it looks elsewhere most
+  assert.equal(said(0.003, { looking: [[4, 2]], together: 0.0365 }), ""); // no other looks there
 });
 
 test("why a head is followed: it adds most, or of the first few it is the one that is missed", () => {

@@ -14,6 +14,7 @@ import { answerOf, bold, few, fewOut, named, shareSaid, signed } from "../words.
 /** @typedef {import("../../decode.js").Trace} Trace */
 
 const NAMED = 3; // tokens that the map has no room for
+const HARDLY = ["shared", "same", "little", "little_same"]; // forms in which one head is hardly missed
 const FAR_BELOW = 1 / 2; // of a loss: a direct part that is less does not account for it
 
 /**
@@ -99,6 +100,27 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
 }
 
 /**
+ * That a head is one of many, and is hardly missed alone, where that is so.
+ *
+ * @param {import("../../types.d.ts").Say} text
+ * @param {import("../../messages.d.ts").LookingMessage} look
+ * @param {Pick<import("../place.js").LooksBack, "looking" | "together">} back
+ * @param {import("../../readings/rests.js").Rests} rests
+ * @param {string} to where they look, by name
+ * @returns {string[]} one text of each
+ */
+export function amongOthers(text, look, back, rests, to) {
+  const count = back.looking.length;
+  const isOne = back.looking.some((one) => one[0] === look.layer && one[1] === look.head);
+  const [p, left] = [rests.probability, leftOf(rests, look.missed)].map((x) => shareSaid(text, x));
+  const isHardlyMissed = HARDLY.includes(aloneForm(look, back, p === left));
+  return [
+    ...(isOne && count > 1 ? [text("story.looks_many", { count, to })] : []),
+    ...(isHardlyMissed ? [text("story.looks_hardly", { p, left })] : []),
+  ];
+}
+
+/**
  * Which tokens of the text the map has, where it has not all: by name those that it has not, where they are few.
  *
  * @param {import("../../types.d.ts").Say} text
@@ -144,7 +166,6 @@ export function createLooks(glass) {
       const key = row[place.key] === undefined ? best : place.key;
       const grid = gridFor(trace, held, head, query, key, width);
       map.element.setAttribute("aria-label", text("story.looks_map", { layer, head }));
-      caption.textContent = text("story.looks_caption", { layer, head });
       const [from, to] = map.draw(
         shownFor(grid, trace.tokens.pieces, width, heightFor(map.element)),
         [query, key],
@@ -156,7 +177,11 @@ export function createLooks(glass) {
       const [looks, seen] = [from, to].map((t) => named(text, pieces, t));
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
       const some = shownSaid(text, grid.tokens, pieces);
-      const sinks = restsOf(askRests(glass, { token: trace.T - 1 }).found)?.sinks ?? [];
+      const rests = restsOf(askRests(glass, { token: trace.T - 1 }).found);
+      const sinks = rests?.sinks ?? [];
+      const [back, needed] = [looksBack(glass), named(text, pieces, place.key)];
+      const among = place.look && back && rests ? amongOthers(text, place.look, back, rests, needed) : [];
+      caption.textContent = [text("story.looks_caption", { layer, head }), ...among].join(" · ");
       const parked = Array.from(sinks).filter((t) => grid.tokens.includes(t));
       const sink = parked.map((t) => text("story.looks_sink", { word: named(text, pieces, t) }));
       read.textContent = [said, ...some, ...sink, text("story.looks_point")].join(" · ");
