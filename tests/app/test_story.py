@@ -420,6 +420,18 @@ def test_the_choice_says_its_temperature_and_how_much_all_others_have(story: Pag
     assert "rgba(0, 0, 0, 0)" not in tracks
 
 
+def test_no_temperature_of_the_slider_makes_a_chance_0_or_1(browser: Browser) -> None:
+    with plain_site(LocalEngine([model.load(BUNDLED, device="cpu")]), Runs()) as address:
+        page = open_page(browser, f"{address}#lang=en", story=True)
+        value(page, "choice")
+        scene = page.locator("[data-scene=choice]")
+        scene.locator("input").fill("0.1")
+        shares = scene.locator(".st-share")
+        expect(shares.first).to_have_text(text("chance.nearly_all_of_it"))
+        assert set(shares.all_inner_texts()[1:]) == {text("chance.hardly_any")}
+        leave(page)
+
+
 def test_the_line_under_the_map_has_no_hole(story: Page) -> None:
     story.set_viewport_size({"width": 390, "height": 844})
     value(story, "answer")

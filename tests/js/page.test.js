@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { atMost, chanceEquals, shareSaid, shortCount } from "../../visuals/static/counts.js";
+import { atMost, chanceEquals, chanceSaid, shareSaid, shortCount } from "../../visuals/static/counts.js";
 import { createSettings } from "../../visuals/static/settings.js";
 import { createStatusLine } from "../../visuals/static/status-line.js";
 import { createStore } from "../../visuals/static/store.js";
@@ -48,6 +48,7 @@ test("a probability is read in per cent with three digits, next to nothing and n
   const text = (key) => key;
   const said = {
     1: "100%",
+    0.999995: "chance.nearly_all_of_it", // what is left is less than 0.001%
     0.99996: "chance.nearly_all",
     0.9994: "99.9%",
     0.954321: "95.4%",
@@ -61,6 +62,10 @@ test("a probability is read in per cent with three digits, next to nothing and n
   };
   for (const [p, words] of Object.entries(said)) assert.equal(shareSaid(text, Number(p)), words);
   assert.equal(shareSaid(text, NaN), "–");
+  assert.deepEqual(
+    [0, 1, 0.045678, NaN].map((p) => chanceSaid(text, p)), // no softmax gives 0 or 1
+    ["chance.hardly_any", "chance.nearly_all_of_it", "4.57%", "–"],
+  );
   assert.deepEqual(
     [0.0042, 1e-7].map((p) => atMost(text, p)),
     ["≤ 0.420%", "chance.hardly_any"],

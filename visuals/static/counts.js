@@ -59,7 +59,7 @@ export const byteUnit = () => (globalThis.document?.documentElement.lang.startsW
  * @param {number} x
  */
 export function shareSaid(text, x) {
-  if (x >= NEARLY && x < 1) return text("chance.nearly_all");
+  if (x >= NEARLY && x < 1) return text(`chance.nearly_all${x > 1 - HARDLY ? "_of_it" : ""}`);
   if (x > 0 && x < HARDLY) return text("chance.hardly_any");
   return x > 0 ? `${(100 * x).toPrecision(3)}%` : percent(x);
 }
@@ -76,13 +76,15 @@ export function chanceEquals(text, p) {
   return text("chance.equals", { p: shareSaid(text, p) });
 }
 
+const [LEAST, MOST] = [Number.MIN_VALUE, 1 - Number.EPSILON]; // beside 0 and 1
+
 /**
- * What a softmax over all tokens gave: never 0, though float32 holds so little as 0.
+ * What a softmax over all tokens gave: never 0 and never 1, though a float holds so little, or so much, as that.
  *
  * @param {Say} text
  * @param {number} p
  */
-export const chanceSaid = (text, p) => shareSaid(text, p === 0 ? Number.MIN_VALUE : p);
+export const chanceSaid = (text, p) => shareSaid(text, Math.min(MOST, Math.max(LEAST, p)));
 
 /**
  * What is only known to be at most so probable.

@@ -9,7 +9,7 @@ import { memo, reactive } from "../../reads.js";
 import { samplingOf } from "../../sampling.js";
 import { shareBar } from "../bars.js";
 import { kept } from "../kept.js";
-import { answerBeside, answerOf, bold, count, shareSaid } from "../words.js";
+import { answerBeside, answerOf, bold, chanceSaid, count } from "../words.js";
 
 const [SHOWN, LEAST, MOST, STEP] = [6, 0.1, 3, 0.1]; // candidates, and temperatures
 
@@ -45,7 +45,7 @@ export function createChoice(glass) {
       null,
       h("th", { scope: "row" }, ...name),
       h("td.st-track", null, shareBar(p)),
-      h("td.st-share", { title: exact(p, 6) }, shareSaid(text, p)),
+      h("td.st-share", { title: exact(p, 6) }, chanceSaid(text, p)),
     );
   const paint = memo((/** @type {Heated[]} */ candidates, /** @type {number} */ others, language, eos, gloss) => {
     const left = Math.max(0, 1 - candidates.reduce((sum, { probability }) => sum + probability, 0));
