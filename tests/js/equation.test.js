@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { added, bracketed, decimalsIn, printedNumber, withSign, writtenOut } from "../../visuals/static/equation.js";
-import { few } from "../../visuals/static/story/words.js";
+import { few, fewOut } from "../../visuals/static/story/words.js";
 
 /** Half a unit of the last digit of a plain decimal. @param {string} text */
 const half = (text) => 0.5 * 10 ** -(text.split(".")[1]?.length ?? 0);
@@ -108,4 +108,30 @@ test("signs as they stand before, between and around", () => {
   assert.deepEqual(["2.0", "−2.0"].map(added), ["+ 2.0", "− 2.0"]);
   assert.deepEqual(["2.0", "−2.0", "0.0"].map(withSign), ["+2.0", "−2.0", "0.0"]);
   assert.deepEqual(["2.050", "7", "1.2×10⁻⁵"].map(decimalsIn), [3, 0, NaN]);
+});
+
+test("a result of a scene's equation has three digits, and comes out as it is read", () => {
+  const root = Math.sqrt(32);
+  const by = (x) => x / root;
+  const score = (product) => fewOut({ product, score: by(product) }, [["score", ["product"], by]]);
+  assert.deepEqual(score(82.6), { product: "82.6", score: "14.6" });
+  assert.deepEqual(score(61.37), { product: "61.37", score: "10.8" }); // of 61.4 it would be 10.9, of two digits 11
+  assert.deepEqual(score(-61.37), { product: "−61.37", score: "−10.8" });
+  const [raised, rough] = [[], []];
+  for (let i = 1; i < 2000; i++) {
+    const product = Math.fround(100 * Math.sin(i * 7.13));
+    const said = score(product);
+    if (said.score !== few(by(product))) rough.push(said.score);
+    const worked = by(printedNumber(said.product));
+    assert.ok(Math.abs(worked - printedNumber(said.score)) <= half(said.score) * (1 + 1e-9), said.product);
+    if (said.product !== few(product)) raised.push(said.product);
+  }
+  assert.ok(rough.length < 4 && rough.every((one) => one.length >= 3), rough); // between two numbers of three digits
+  assert.ok(raised.length > 0 && raised.length < 500, raised.length); // digits that are not needed are not printed
+});
+
+test("where a run has rounded so much that no digits help, the result has as many as come out", () => {
+  const square = [["square", ["x"], (x) => x * x]];
+  assert.deepEqual(fewOut({ x: 1.5, square: 2.25 }, square), { x: "1.50", square: "2.25" });
+  assert.deepEqual(fewOut({ x: 1.5, square: 2.27 }, square), { x: "1.50", square: "2.3" });
 });
