@@ -192,6 +192,8 @@ test("an answer with less than half is said to be unsure, unless that is said el
   assert.doesNotMatch(othersSaid(text, rows(0.196), never, true), /not sure/);
   assert.equal(othersSaid(text, rows(0.5), never, false), "");
   assert.equal(othersSaid(text, [], never, false), "");
+  const gloss = (piece) => ` (meaning of ${piece.trim()})`;
+  assert.match(othersSaid(text, rows(0.196), never, false, gloss), /“w1” \(meaning of w1\) 10.*“w2” \(meaning of w2\)/);
 });
 
 test("a text's places are filled, and of two words one is taken", () => {

@@ -4,6 +4,7 @@
 
 import { hasChinese, partOfCharacter } from "../characters.js";
 import { h } from "../dom.js";
+import { glossOf } from "../gloss.js";
 import { forAnotherText } from "../off.js";
 import { HALF } from "../readings/rests.js";
 import { memo } from "../reads.js";
@@ -25,12 +26,13 @@ const OTHERS = 3;
  * @param {Candidate[]} rows the answer first; none where nothing is to be said
  * @param {(id: number) => boolean} ends whether a token ends the text
  * @param {boolean} warned whether it is said elsewhere what to make of the answer
+ * @param {import("../gloss.js").Gloss} [gloss]
  */
-export function othersSaid(text, [best, ...others], ends, warned) {
+export function othersSaid(text, [best, ...others], ends, warned, gloss = () => "") {
   if (!others.length || best.probability >= HALF) return "";
   const named = others.slice(0, OTHERS).map(({ id, piece, probability }, i) => {
     const earlier = [best, ...others.slice(0, i)].map((one) => one.piece);
-    return `${answerQuoted(text, piece, earlier, ends(id))} ${shareSaid(text, probability)}`;
+    return `${answerQuoted(text, piece, earlier, ends(id))}${gloss(piece)} ${shareSaid(text, probability)}`;
   });
   const unsure = warned ? "" : text("why.outside_doubt", { p: shareSaid(text, best.probability) });
   return sentences(text, unsure, text("story.answer_others", { others: named.join(text("why.list")) }));
@@ -134,7 +136,7 @@ export function createRemarks(glass) {
    */
   function draw(trace, rows, ends, warned) {
     bytes.textContent = rows.length ? bytesSaid(glass.text, rows[0].piece) : "";
-    others.textContent = othersSaid(glass.text, rows, ends, warned);
+    others.textContent = othersSaid(glass.text, rows, ends, warned, glossOf(glass));
     english.draw(trace);
     blankEnd.draw(trace);
   }

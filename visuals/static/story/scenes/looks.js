@@ -55,7 +55,7 @@ export function followsForm({ layer, head, adds }, { looking: [first], together 
  * @param {import("../place.js").Place} place
  * @param {string[]} pieces of the text
  */
-function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
+function reasonOf(glass, { layer, head, query, key, look, rival }, pieces) {
   const { text, state } = glass;
   const which = text("story.head", { layer, head });
   const counted = text("story.looks_counted");
@@ -68,6 +68,7 @@ function reasonOf(glass, { layer, head, key, look, rival }, pieces) {
   const answer = answerOf(text, next.pieces[0], Boolean(state.trace?.model.eos_ids.includes(next.ids[0])));
   const found = text(`story.looks_heads${looking.length ? "" : "_none"}`, {
     count: looking.length,
+    from: named(text, pieces, query),
     to,
     apart: rests.sinks.length ? text("story.looks_apart") : "",
     together: signed(together),

@@ -84,7 +84,8 @@ export function createPieces(glass) {
         words: {
           letters: count(letters, language),
           pieces: bold(count(pieces.length, language)),
-          vocabulary: count(trace.model.vocab_size, language),
+          vocabulary: count(model.vocab_size, language),
+          d: count(model.d_model, language),
         },
         value: `tokens ${pieces.length} ids ${ids.join(",")}`,
       };
