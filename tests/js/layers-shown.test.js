@@ -24,6 +24,28 @@ test("where the word changes all the time, the last changes are shown, with room
   assert.deepEqual(shown.slice(1), upTo(31).slice(-12)); // and a row that says so
 });
 
+test("where the answer's probability rises late, the layers of its rise are shown", () => {
+  // as SmolLM2 reads "The capital of France is": 17 changes of the first word, and all of the rise after layer 24
+  const first = upTo(31).map((depth) => (depth < 6 ? depth : depth < 24 ? 6 + (depth % 2) : depth));
+  const own = upTo(31).map(() => 1e-12);
+  own.splice(25, 6, 2e-5, 1.6e-5, 3.3e-4, 0.0106, 0.0703, 0.773);
+  for (const marked of [0, 9, 17]) {
+    const shown = depthsShown(first, marked, own);
+    assert.deepEqual(shown.slice(-6), [25, 26, 27, 28, 29, 30]);
+    assert.ok(shown.includes(0) && shown.includes(marked));
+    assert.ok(shown.length <= 13, shown); // and rows for what is left out
+  }
+  const early = own.map((_, depth) => (depth < 4 ? 0.1 * (depth + 1) : 0.5)); // no change of the words is as late
+  assert.deepEqual(depthsShown(first, 0, early).slice(0, 5), [0, 1, 2, 3, 4]);
+});
+
+test("of more changes than there is room for the largest are shown", () => {
+  const own = upTo(31).map((depth) => (depth < 2 ? 0 : 0.001 * 1.01 ** depth * (depth >= 16 ? 100 : 1)));
+  const shown = depthsShown(upTo(31).fill(3), 0, own);
+  assert.ok(shown.includes(2) && shown.includes(16), shown); // a hundredfold there, by 1% elsewhere
+  assert.ok(shown.length <= 14);
+});
+
 test("which depth it is, is asked with two others, before it and after it, where there are as many", () => {
   // the answer's number says whether the right one is the first, the middle or the last
   assert.deepEqual(depthsAsked(6, 8, 3), [6, 7, 8]);

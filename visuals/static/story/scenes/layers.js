@@ -12,6 +12,7 @@ import { looksBack, placeOf } from "../place.js";
 import { answerOf, bold, chanceSaid, named, wordOf } from "../words.js";
 
 const [MOST, NAMED] = [14, 6]; // rows, and layers that are named beside them
+const HARDLY = 1e-5; // probabilities below it are written alike
 const OTHERS = 2; // wrong choices beside the right one
 
 /**
@@ -21,22 +22,39 @@ const OTHERS = 2; // wrong choices beside the right one
  */
 
 /**
- * The depths that are shown: all of them, or the first, the last, and the last ones at which another word comes
- * first, as many as there is room for with a row for what is left out between two.
+ * The depths at which the answer's probability changes as it is read, the largest changes first.
+ *
+ * @param {number[]} own its probability by depth
+ */
+function changesOf(own) {
+  const read = own.map((p) => Math.max(HARDLY, p || 0)); // what is less is written alike
+  const by = (/** @type {number} */ depth) => Math.abs(Math.log(read[depth] / read[depth - 1]));
+  const changes = [...own.keys()].filter((depth) => depth && by(depth) > 0);
+  return changes.sort((a, b) => by(b) - by(a));
+}
+
+/**
+ * The depths that are shown: all of them, or the first, the last, those at which the answer's probability changes
+ * most, and the last ones at which another word comes first, as many as there is room for with a row for what is
+ * left out between two.
  *
  * @param {number[]} first the most probable token by depth
  * @param {number} [marked] a depth that is shown, too
+ * @param {number[]} [own] the answer's probability by depth
  */
-export function depthsShown(first, marked = 0) {
+export function depthsShown(first, marked = 0, own = []) {
   const all = [...first.keys()];
+  if (all.length <= MOST) return all;
   const turns = all.filter((depth) => depth === 0 || first[depth] !== first[depth - 1]);
+  const changes = changesOf(own);
   const end = all.length - 1;
-  for (let count = all.length; all.length > MOST && count > 0; count--) {
-    const shown = new Set([0, marked, ...turns.slice(-count), end]);
-    const some = all.filter((depth) => shown.has(depth) || (shown.has(depth - 1) && shown.has(depth + 1)));
-    const gaps = some.filter((depth, i) => i && some[i - 1] < depth - 1);
-    if (some.length + gaps.length <= MOST) return some;
-  }
+  for (let most = changes.length; most >= 0; most--)
+    for (let count = turns.length; count >= 0; count--) {
+      const shown = new Set([0, marked, ...changes.slice(0, most), ...turns.slice(turns.length - count), end]);
+      const some = all.filter((depth) => shown.has(depth) || (shown.has(depth - 1) && shown.has(depth + 1)));
+      const gaps = some.filter((depth, i) => i && some[i - 1] < depth - 1);
+      if (some.length + gaps.length <= MOST) return some;
+    }
   return all;
 }
 
@@ -126,6 +144,22 @@ function lookingSaid(text, heads, word) {
 }
 
 /**
+ * What to make of the words that come first before the last layer.
+ *
+ * @param {import("../scene.js").Glass["text"]} text
+ * @param {Lens} lens
+ * @param {number[]} best the most probable token by depth
+ * @param {Gloss} gloss
+ */
+function hintOf(text, lens, best, gloss) {
+  const isOther = (/** @type {number} */ id) => gloss(wordOf(pieceOf(lens, id))) !== "";
+  const isBlank = (/** @type {number} */ id) => !pieceOf(lens, id).trim();
+  const blank = best.some(isBlank) ? text("story.layers_blank") : "";
+  const isMixed = !isOther(best.at(-1) ?? -1) && best.some(isOther);
+  return sentences(text, text("story.layers_hint"), blank, isMixed ? text("story.layers_tongues") : "");
+}
+
+/**
  * @param {import("../scene.js").Glass} glass
  * @returns {import("../scene.js").Scene}
  */
@@ -149,8 +183,9 @@ export function createLayers(glass) {
   function rowsIn(lens, token, marked, _language, gloss) {
     const first = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
     const answer = first.at(-1);
-    const depths = depthsShown(first, marked);
-    const owns = depths.map((depth) => lens.own(depth, token));
+    const all = first.map((_, depth) => lens.own(depth, token));
+    const depths = depthsShown(first, marked, all);
+    const owns = depths.map((depth) => all[depth]);
     body.replaceChildren(
       ...depths.flatMap((depth, i, shown) => {
         const [{ id }] = lens.best(depth, token);
@@ -195,10 +230,7 @@ export function createLayers(glass) {
       own.textContent = text("story.layers_own", { word: said });
       const best = Array.from({ length: lens.depths }, (_, depth) => lens.best(depth, token)[0].id);
       const answer = /** @type {number} */ (best.at(-1));
-      const gloss = glossOf(glass);
-      const isOther = (/** @type {number} */ id) => gloss(wordOf(pieceOf(lens, id))) !== "";
-      const tongues = !isOther(answer) && best.some(isOther) ? text("story.layers_tongues") : "";
-      const hint = sentences(text, text("story.layers_hint"), tongues);
+      const hint = hintOf(text, lens, best, glossOf(glass));
       where.textContent = sentences(text, sentences(text, marks, looking), hint);
       const [from, end] = [staysFrom(best, answer), best.length - 1];
       const { n_layers: layers } = trace.model;
