@@ -155,6 +155,28 @@ def test_pause_look_step_and_go_on(page: Page, greedy: list[int], roomy_checkpoi
     expect(place.locator(".page-hold")).to_be_disabled()
 
 
+@pytest.mark.gradio
+@pytest.mark.parametrize("where", [".page-written ins", "[data-scene=answer] .wy-text"])
+def test_a_word_that_is_tapped_while_more_is_written_is_told_of(page: Page, where: str) -> None:
+    """On a phone: what is written is held, and under it stands what the word with the frame was chosen from."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("glass.open('story')")
+    page.evaluate("glass.settings.set('pace', { speed: '2' })")
+    page.click("#generate")
+    # words that all panels follow already, and not the text alone
+    page.wait_for_function("glass.state.trace.generating && glass.state.trace.T >= glass.state.trace.nPrompt + 2")
+    position = page.evaluate("glass.state.trace.nPrompt + 1")
+    page.locator(f"{where} [data-position='{position}']").first.click()
+    framed = page.locator(".page-written .is-chosen")
+    expect(framed).to_have_attribute("data-position", str(position))
+    told = page.locator(".page-chosen")
+    expect(told).to_be_visible()
+    idle(page)
+    assert page.evaluate("glass.pace.now()") == "held"
+    expect(framed).to_have_attribute("data-position", str(position))
+    expect(told.locator("b")).to_have_text(page.evaluate("(t) => glass.state.trace.tokens.pieces[t].trim()", position))
+
+
 def check_chosen(page: Page, position: int) -> None:
     """In a chapter that has no panel on why, the word's candidates stand under the text, with the way to why."""
     line = page.locator(".page-chosen")

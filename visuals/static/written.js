@@ -65,7 +65,8 @@ export function showWritten(place, glass, pace, under) {
   glass.translate(place);
 
   /**
-   * A click on a word goes to it; on a written one to the moment at which it was chosen, which is held for that.
+   * A click on a word goes to it; on a written one to the moment at which it was chosen. What is still being written
+   * is held for that: only of a text that rests is it said what a word was chosen from.
    *
    * @param {MouseEvent} event
    */
@@ -78,7 +79,7 @@ export function showWritten(place, glass, pace, under) {
     if (String(getSelection())) return undefined;
     if (!Number.isNaN(read)) return glass.readStack("encoder", { query: read });
     if (Number.isNaN(position) || !state.run) return undefined;
-    if (position >= state.run.T) await pace.hold();
+    await pace.hold();
     return position < state.run.T
       ? glass.readStack("decoder", { query: placeOfToken(state.run, position) })
       : undefined;

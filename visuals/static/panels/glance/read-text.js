@@ -80,10 +80,12 @@ export function createReadText(glass, panelText, ...after) {
   const [before, written] = [h("span"), h("span")];
   const arcs = createArcs(glass, () => requestAnimationFrame(follow));
   const element = h("p.wy-text", { dir: "auto" }, arcs.element, before, written, ...after);
-  element.addEventListener("click", ({ target }) => {
+  element.addEventListener("click", async ({ target }) => {
     const pressed = /** @type {Element} */ (target).closest?.("[data-position]");
     const position = /** @type {HTMLElement | null} */ (pressed)?.dataset.position;
-    if (position !== undefined) glass.select({ query: placeOfToken(state.trace, Number(position)) });
+    if (position === undefined) return;
+    await glass.pace.hold(); // only of a text that rests is it said what a word was chosen from
+    glass.select({ query: placeOfToken(state.trace, Number(position)) });
   });
 
   /**
