@@ -118,6 +118,27 @@ def check_first(page: Page, bundled: model.LanguageModel, language: str) -> None
         assert any(one == pytest.approx(value, rel=5e-3) for one in told)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_how_the_answer_is_told_from_its_rival_is_said_of_a_head_by_its_number(
+    language: str, browser: Browser, address: str, bundled: model.LanguageModel
+) -> None:
+    """Of the one that is missed most of those that look at the answer, which need not be the one that is framed."""
+    prompt = EXAMPLES[language][0]
+    trace, found = model.run_trace(bundled, prompt), model.why(bundled, prompt)
+    query, key = len(trace.token_ids) - 1, found.tokens[0]
+    weights = np.stack([trace.layer(layer).attention[:, query] for layer in range(trace.n_layers)])
+    looking = weights.argmax(-1) == key
+    layer, head = map(int, np.unravel_index(np.where(looking, found.heads, -np.inf).argmax(), looking.shape))
+    how = matching(trace, layer, head, query, key)
+    assert how
+    page = open_page(browser, f"{address}#lang={language}&chapter=glance&prompt={quote(prompt)}&why.open=1")
+    heading = page.locator(".wy-how h3")
+    expect(heading).to_contain_text(trace.pieces[how.rival].strip())
+    said = f"head {head} of layer {layer}" if language == "en" else f"第 {layer} 层头 {head}"
+    expect(heading).to_contain_text(said)
+    leave(page)
+
+
 @pytest.mark.parametrize("language", one_of(["en", "zh"]))
 def test_the_story_says_how_a_head_tells_the_answer_from_its_rival(
     language: str, browser: Browser, address: str, bundled: model.LanguageModel

@@ -70,10 +70,9 @@ export function createHow(glass) {
     const bold = inBold(marks);
     const term = lead(glass, names.term, cell, "attend", "score-terms");
     const say = (/** @type {string} */ template) => h("p", null, ...filled(template, { ...words, ...bold, term }));
-    told.replaceChildren(
-      h("h3.gp-subtitle", null, text("why.matching", names)),
-      say(templateOf(found, cell, marks, text)),
-    );
+    // which head it is: the selection, and so the frame in the map below, may be of another
+    const heading = text("why.matching", { ...names, layer: cell.layer, head: cell.head });
+    told.replaceChildren(h("h3.gp-subtitle", null, heading), say(templateOf(found, cell, marks, text)));
     sum.draw(found, names, say);
   }
   /**
