@@ -65,8 +65,8 @@ export function showWritten(place, glass, pace, under) {
   glass.translate(place);
 
   /**
-   * A click on a word goes to it; on a written one to the moment at which it was chosen. What is still being written
-   * is held for that: only of a text that rests is it said what a word was chosen from.
+   * A click on a word goes to it; on a written one to the moment at which it was chosen. What is still being
+   * written is held for that: only of a text that rests is it said what a word was chosen from.
    *
    * @param {MouseEvent} event
    */
