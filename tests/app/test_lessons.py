@@ -328,6 +328,7 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     assert sheet.evaluate("[...document.images].every((one) => one.naturalWidth > 600 && one.naturalHeight > 70)")
     drawn = [unquote(one.get_attribute("src") or "") for one in sheet.locator("img").all()]
     assert all(f'fill="{GROUND["light"]["card"]}"' in one for one in drawn)  # paper is light, whatever the page is
+    check_map_is_light(sheet, unquote(sheet.locator(".ls-task").nth(2).locator("img").get_attribute("src") or ""))
     named = page.evaluate("glass.text('cell.title', {}).split('{')[0]")  # the panel names the word that is asked for
     on_sheet = [unquote(one.get_attribute("src") or "") for one in sheet.locator(".ls-task img").all()]
     assert not [one for one in on_sheet if f">{named}" in one]
@@ -399,6 +400,27 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     with suppress(Error):  # the window is gone before the key is let go
         caught.value.keyboard.press("Escape")
     expect(page.locator(".ls-bar")).to_be_hidden()
+
+
+# The median red, green and blue of a part of a picture's drawn pixels, in its upper right.
+CORNER = """async (src) => {
+  const image = new Image();
+  image.src = src;
+  await image.decode();
+  const { naturalWidth: width, naturalHeight: height } = image;
+  const context = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d");
+  context.drawImage(image, 0, 0);
+  const { data } = context.getImageData(0.7 * width, 0.3 * height, 0.2 * width, 0.1 * height);
+  const middle = (all) => all.sort((a, b) => a - b)[all.length >> 1];
+  return [0, 1, 2].map((i) => middle([...data].filter((_, at) => at % 4 === i)));
+}"""
+
+
+def check_map_is_light(sheet: Page, svg: str) -> None:
+    """What a map of attention has drawn where no query sees a key: of the paper's theme, as its words are."""
+    drawn = re.findall(r'data:image/png;base64,[^"]+', svg)
+    assert drawn
+    assert min(sheet.evaluate(CORNER, max(drawn, key=len))) > 200
 
 
 def test_a_worksheet_says_what_is_drawn_or_filled_in_and_tells_nothing_that_is_in_no_picture(page: Page) -> None:
