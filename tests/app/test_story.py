@@ -859,6 +859,38 @@ def test_the_first_scenes_are_drawn_in_a_browser_that_is_busy(browser: Browser, 
     page.close()
 
 
+# What is seen of each scene in the window: whether it is drawn, and what it says of itself where it is not.
+IN_VIEW = """() => [...document.querySelectorAll(".st-scene:not([hidden])")].filter((one) => {
+  const { top, bottom } = one.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
+}).map((one) => {
+  if (one.dataset.value && !one.hasAttribute("data-waits")) return "drawn";
+  const own = getComputedStyle(one, "::before").content;
+  const [, said = ""] = /^"(.*)"$/.exec(own) ?? [];
+  return said || one.querySelector(".st-waits").innerText;
+})"""
+
+
+@pytest.mark.parametrize("code", one_of(LANGUAGES))
+def test_a_scene_that_a_reader_comes_to_from_below_before_it_is_drawn_says_so(
+    browser: Browser, panels_alone: str, code: str
+) -> None:
+    page = new_page(browser, panels_alone, story=True)
+    with watched(page):
+        page.add_init_script(BUSY)
+        page.goto(f"{panels_alone}#lang={code}&chapter=story&prompt={quote(PROMPT)}")
+        wait_for_run(page)
+        page.locator("[data-scene=answer][data-value]").wait_for()
+        page.evaluate("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+        page.keyboard.press("PageUp")
+        seen = page.evaluate(f"async () => {{ await new Promise(requestAnimationFrame); return ({IN_VIEW})(); }}")
+        assert seen
+        assert "drawn" not in seen  # the browser is slower than the reader
+        assert set(seen) == {text("story.waits", code)}
+        page.wait_for_function(f"({IN_VIEW})().every((one) => one === 'drawn')")
+    page.close()
+
+
 def test_space_goes_on_scene_by_scene_and_the_map_marks_where(story: Page) -> None:
     story.emulate_media(reduced_motion="reduce")
     story.locator("[data-scene=answer]").focus()

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { widthOf } from "../pointing.js";
-import { reactive } from "../reads.js";
+import { memo, reactive } from "../reads.js";
 import { hold } from "../scroll-anchor.js";
 import { createMap } from "./map.js";
 import { followReader } from "./read-scene.js";
@@ -160,6 +160,8 @@ export function createColumn(glass, story, { foot, beside }) {
   const reading = followReader(column, foot, there, tell, sayWished);
   for (const { element } of scenes) reading.follow(element);
   const wish = createWish(reading.moves, goTo);
+  // A reader may be faster at a scene, on or back, than it is drawn: so long it says so by itself (style.css).
+  const sayWaits = memo((/** @type {string} */ words) => column.style.setProperty("--waits", JSON.stringify(words)));
   return {
     root,
     aside,
@@ -178,6 +180,7 @@ export function createColumn(glass, story, { foot, beside }) {
     },
     /** @param {boolean} fresh */
     draw(fresh) {
+      sayWaits(glass.text("story.waits"));
       const lacking = (glass.state.trace && lacks?.(glass)) ?? null;
       const said = lacking ?? (glass.state.trace && note?.(glass)) ?? null;
       none.hidden = !said;
