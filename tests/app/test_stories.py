@@ -19,6 +19,8 @@ from app.session import Runs
 from app.texts import LANGUAGES, on_demand_file, text, text_file
 from model.analysis.cacheless import multiply_adds
 from tests.app.looking import faults, number, settled
+from tests.app.test_lessons import LEGIBLE, SMALL
+from tests.app.test_ways_of_the_story import FILLED, GEOMETRY
 from tests.page import leave, new_page, wait_for_run, watched
 from tests.peer import Peer
 from tests.plain import plain_site
@@ -304,6 +306,69 @@ def test_space_comes_to_every_scene_on_a_large_screen(page: Page) -> None:
             page.keyboard.press(" ")  # to the answer
             expect(page.locator(f"[data-scene={scene}][data-guess]")).to_have_count(0)
             expect(marked).to_have_attribute("data-stop", scene)
+
+
+def opened(page: Page, story: str) -> None:
+    """One of the two stories, with all of its scenes drawn and no question left open."""
+    page.evaluate("(story) => glass.open(story)", story)
+    for scene in SCENES[story]:
+        value(page, scene)
+        guess = page.locator(f"[data-scene={scene}] .st-guess button:visible")
+        if page.locator(f"[data-scene={scene}][data-guess='']").count() and guess.count():
+            guess.first.click()
+    settled(page)
+
+
+@pytest.mark.parametrize("story", SCENES)
+def test_no_text_of_a_story_is_small_on_a_projector(page: Page, story: str) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.evaluate("document.documentElement.requestFullscreen = undefined")  # its window keeps its size
+    opened(page, story)
+    page.locator(f"[data-stop={SCENES[story][0]}]:visible").click()
+    page.evaluate("document.querySelector('.st-large').click()")
+    page.locator("body[data-large]").wait_for()
+    page.keyboard.press("Shift")  # a reader who does something: the scene that was read is held in view no longer
+    for scene in SCENES[story]:
+        place = page.locator(f"[data-scene={scene}]:visible")
+        place.evaluate("(one) => one.scrollIntoView({ block: 'start', behavior: 'instant' })")
+        settled(page)
+        assert place.evaluate("(one) => one.getBoundingClientRect().top < innerHeight / 2"), scene
+        assert page.evaluate(SMALL, LEGIBLE) == [], scene
+        place.evaluate("(one) => one.scrollIntoView({ block: 'end', behavior: 'instant' })")
+        assert page.evaluate(SMALL, LEGIBLE) == [], scene
+
+
+@pytest.mark.parametrize("story", SCENES)
+def test_who_asks_for_less_motion_sees_what_the_motion_ends_in(page: Page, story: str) -> None:
+    found: dict[str, dict[str, list[str]]] = {}
+    moving = "(scene) => scene.getAnimations({ subtree: true }).filter((one) => one.playState === 'running').length"
+    for motion in ("no-preference", "reduce"):
+        page.emulate_media(reduced_motion=motion)
+        page.reload()
+        wait_for_run(page)
+        opened(page, story)
+        found[motion] = {}
+        for name in SCENES[story]:
+            scene = page.locator(f"[data-scene={name}]:visible")
+            for slider in scene.locator("input[type=range]").all():
+                slider.evaluate("(one) => { one.value = one.max; one.dispatchEvent(new Event('input')); }")
+            settled(page)
+            if motion == "reduce":
+                assert scene.evaluate(moving) == 0, name
+            page.wait_for_function(f"(scene) => ({moving})(scene) === 0", arg=scene.element_handle())
+            found[motion][name] = scene.evaluate(GEOMETRY)
+    for name in SCENES[story]:
+        assert found["reduce"][name] == found["no-preference"][name], name
+
+
+@pytest.mark.parametrize("story", SCENES)
+def test_of_a_story_s_buttons_one_is_the_first(page: Page, story: str) -> None:
+    """What is to be pressed first: in a scene no more than one, and of the whole the way on, at its end."""
+    opened(page, story)
+    for scene in SCENES[story]:
+        found = page.evaluate(FILLED, f"[data-scene={scene}]")
+        assert len(found) <= 1, (scene, found)
+    assert len(page.evaluate(FILLED, ".page-story")) == 1
 
 
 def test_every_text_of_the_stories_is_there_in_both_languages() -> None:
