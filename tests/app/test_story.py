@@ -55,6 +55,13 @@ def story(browser: Browser, panels_alone: str) -> Iterator[Page]:
     leave(page)
 
 
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The panels alone over the bundled model."""
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as found:
+        yield found
+
+
 # A browser that is so busy that it tells what came into view a second late, several changes at once.
 BUSY = """window.IntersectionObserver = class extends IntersectionObserver {
   constructor(told, init) {
@@ -559,6 +566,31 @@ def test_a_phone_that_is_turned_shows_the_scene_that_was_read(screen: Browser) -
             expect(page.locator("[data-scene=rope]")).to_be_in_viewport()
         expect(marked).to_have_attribute("data-stop", "rope")
         leave(page)
+
+
+# What of a scene is cut: beyond the window or its own drawing, or within an element that hides what has no room.
+LACKS_ROOM = """(scene) => [...scene.querySelectorAll("*")].filter((one) => {
+  if (!one.checkVisibility({ visibilityProperty: true }) || one.closest(".gp-hidden, .wy-arcs")) return false;
+  const { left, right, width } = one.getBoundingClientRect();
+  if (!width) return false;
+  const drawing = one.closest("text") && one.ownerSVGElement.getBoundingClientRect();
+  const [least, most] = drawing ? [drawing.left, drawing.right] : [0, innerWidth];
+  const hides = one instanceof HTMLElement && getComputedStyle(one).overflowX !== "visible";
+  return left < least - 1 || right > most + 1 || (hides && one.scrollWidth > one.clientWidth + 1);
+}).map((one) => `${one.localName}.${one.getAttribute("class")} ${one.textContent.trim().slice(0, 40)}`)"""
+
+
+@pytest.mark.parametrize("code", one_of(LANGUAGES))
+def test_on_a_phone_that_lies_nothing_of_a_scene_is_cut(browser: Browser, address: str, code: str) -> None:
+    page = new_page(browser, address, 844, 390, story=True, has_touch=True, is_mobile=True)
+    page.goto(f"{address}#lang={code}&chapter=story")
+    wait_for_run(page)
+    for scene in SCENES:
+        value(page, scene)
+        settled(page)
+        assert page.locator(f"[data-scene={scene}]").evaluate(LACKS_ROOM) == [], scene
+        assert page.evaluate("document.documentElement.scrollWidth") <= 844, scene
+    leave(page)
 
 
 def test_what_a_keyboard_leaves_of_a_phone_shows_the_word_in_its_gap(screen: Browser, panels_alone: str) -> None:
