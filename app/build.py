@@ -137,9 +137,8 @@ class Bar:
         self.parts: dict[str, Any] = {}
         with gr.Row(elem_classes="page-top"):
             panels.header()
-            names = engine.names
             bare = {"container": False, "show_label": False, "scale": 0}
-            self._add(gr.Dropdown, "model", names, value=names[0], **bare)
+            self._add(panels.model_picker, "model", engine.names[0], **bare)
             choices = [(name, code) for code, name in LANGUAGES.items()]
             self._add(gr.Radio, "language", choices, value="en", **bare)
         with gr.Row(elem_classes="page-bar"):
@@ -164,7 +163,7 @@ class Bar:
         # The page's script fills this in: which run is shown, which layer is looked at.
         self.view = gr.JSON(visible=False)
 
-    def _add(self, kind: type, name: str, *args: Any, **kwargs: Any) -> Any:
+    def _add(self, kind: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
         words = {prop: text(key) for prop, key in LABELS[name].items()}
         self.parts[name] = kind(*args, elem_id=name, **words, **kwargs)
         return self.parts[name]

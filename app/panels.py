@@ -106,6 +106,12 @@ def body(kinds: Sequence[str]) -> gr.HTML:
     )
 
 
+def model_picker(first: str, **how: Any) -> gr.HTML:
+    """The list to choose a network from (static/model-picker.js); the name of the one that is chosen is the value."""
+    code = "glass.picker.attach(element, props, () => trigger('input')); watch('value', glass.picker.draw);"
+    return gr.HTML(first, html_template="<span></span>", apply_default_css=False, js_on_load=when_ready(code), **how)
+
+
 def chips(sentences: Mapping[str, Sequence[str]], real: Sequence[str]) -> gr.HTML:
     """Example sentences as buttons: those of the small world, by language, and the `real` ones, of English at large.
 

@@ -115,7 +115,7 @@ def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser:
     page = open_page(browser, f"{site}#prompt={quote(A)}&model=nowhere")
     expect(page.locator(".page-message")).to_have_text(text("message.model_unknown", name="nowhere"))
     assert page.evaluate("[glass.state.trace.prompt, glass.state.trace.model.name]") == [A, "roomy"]
-    expect(page.locator("#model input")).to_have_value("roomy")
+    expect(page.locator("#model select")).to_have_value("roomy")
     run(page, B)  # and the controls work
     assert page.evaluate("glass.state.trace.model.name") == "roomy"
     leave(page)
@@ -125,7 +125,7 @@ def test_a_link_to_a_model_that_is_not_here_names_it_and_runs_the_first(browser:
 def test_a_link_to_the_second_model_opens_that_model(browser: Browser, site: str, engine: LocalEngine) -> None:
     name = engine.names[1]
     page = open_page(browser, f"{site}#lang=en&prompt={quote(A)}&model={quote(name)}")
-    expect(page.locator("#model input")).to_have_value(name)
+    expect(page.locator("#model select")).to_have_value(name)
     opened = page.evaluate("(({ model, prompt }) => [model.name, model.max_context, prompt])(glass.state.trace)")
     assert opened == [name, 128, A]  # the first one's context is 1024
     expect(page.locator(".page-message")).to_be_hidden()

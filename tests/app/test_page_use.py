@@ -160,8 +160,7 @@ def test_choosing_another_model_runs_it(page: Page, engine: LocalEngine) -> None
     place = "(({ layer, head, query, key }) => [layer, head, query, key])(glass.state.locked)"
     chapter = "document.querySelector('.page-nav [aria-current=page]').textContent"
     before = page.evaluate(f"[{place}, {chapter}]")
-    page.click("#model input")
-    page.click(f"#model [role=option] >> text={engine.names[1]}")
+    page.select_option("#model select", engine.names[1])
     page.wait_for_function("(name) => glass.state.trace.model.name === name", arg=engine.names[1])
     assert page.evaluate("glass.state.trace.prompt") == "The dog plays in the yard."
     assert page.evaluate(f"[{place}, {chapter}]") == before
@@ -236,12 +235,13 @@ def test_the_chosen_model_stands_beside_the_arrow_on_a_phone(browser: Browser, s
     page = open_page(browser, f"{site}#lang={language}", width=360, height=740)
     text_end, arrow = page.evaluate(
         """() => {
-            const input = document.querySelector("#model input");
-            const arrow = document.querySelector("#model .icon-wrap").getBoundingClientRect();
-            return [input.getBoundingClientRect().right - parseFloat(getComputedStyle(input).paddingRight), arrow.left];
+            const { paddingRight, backgroundPositionX, backgroundSize } =
+              getComputedStyle(document.querySelector("#model select"));
+            const [right, width] = [/([\\d.]+)px\\)?$/.exec(backgroundPositionX)[1], backgroundSize].map(parseFloat);
+            return [parseFloat(paddingRight), right + width];
         }"""
-    )
-    assert text_end <= arrow
+    )  # both from the right
+    assert text_end >= arrow > 0
     leave(page)
 
 

@@ -151,8 +151,7 @@ def test_run_works_again_after_each_way_to_lose_the_stream(lone: Page) -> None:
 
 def choose_other(page: Page) -> None:
     """The model picker's second model."""
-    page.click("#model input")
-    page.locator("#model li").nth(1).click()
+    page.select_option("#model select", index=1)
 
 
 CONTROLS: dict[str, Callable[[Page], None]] = {

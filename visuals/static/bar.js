@@ -5,9 +5,9 @@
 /**
  * @param {Record<string, Record<string, string>>} labels by component and property, the key of its text
  * @param {import("./types.d.ts").Texts} texts
- * @param {ReturnType<typeof import("./models.js").createModels>} models
+ * @param {() => void} drawPicker has the list of networks say what is on offer, in the page's language
  */
-export function createBar(labels, texts, models) {
+export function createBar(labels, texts, drawPicker) {
   /** @type {Values} */
   let filling = {};
   /** @type {(() => void) | null} */
@@ -18,16 +18,17 @@ export function createBar(labels, texts, models) {
    *
    * @param {Values} [values]
    */
-  const relabel = (values = {}) =>
-    Object.entries(labels).map(([name, names]) => {
+  function relabel(values = {}) {
+    drawPicker();
+    return Object.entries(labels).map(([name, names]) => {
       const value = values[/** @type {keyof Values} */ (name)];
       return {
         __type__: "update",
         ...Object.fromEntries(Object.entries(names).map(([property, key]) => [property, texts.text(key)])),
-        ...(name === "model" && models.list().length && { choices: models.choices() }),
         ...(value !== undefined && { value }),
       };
     });
+  }
 
   return {
     relabel,

@@ -50,13 +50,6 @@ export function createModels(text, count) {
     document.documentElement.dataset.examples = examplesOf(name) ?? "";
   }
 
-  /** The picker's choices, as gradio has them. Over the small ones stands a heading of page.css. */
-  function choices() {
-    const { dataset, style } = document.documentElement;
-    dataset.small = String(offered.findIndex(({ kind }) => kind === "small"));
-    style.setProperty("--small-networks", JSON.stringify(text("bar.models_small")));
-    return list().map(({ name, label }) => [label, name]);
-  }
   /**
    * @param {Offer[]} models
    * @param {boolean} [mayGet] whether the real LLaMA may be among them later
@@ -79,7 +72,6 @@ export function createModels(text, count) {
     offer,
     list,
     nameOf,
-    choices,
     mark,
     examplesOf,
     realModel,

@@ -6,6 +6,7 @@ import { shortCount } from "./counts.js";
 import { markExample, promptFor } from "./examples.js";
 import { listsKeys } from "./keys.js";
 import { isStory } from "./level.js";
+import { createModelPicker } from "./model-picker.js";
 import { createModels } from "./models.js";
 import { firstPrompt, openLink } from "./opening.js";
 import { samplingOf } from "./sampling.js";
@@ -175,7 +176,8 @@ export function createPage(store, texts, link, settings, config) {
   const line = createStatusLine(store, texts, settings, models.nameOf);
   followEntered(store);
   followAwaited(store, texts, models.nameOf);
-  const bar = createBar(config.labels, texts, models);
+  const picker = createModelPicker(models, texts);
+  const bar = createBar(config.labels, texts, picker.draw);
   const switchTheme = followTheme(store);
   line.setStatus("loading");
   dropLate(store);
@@ -227,6 +229,7 @@ export function createPage(store, texts, link, settings, config) {
   return {
     parts,
     attach,
+    picker,
     offer,
     picked,
     realModel: models.realModel,
