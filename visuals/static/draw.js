@@ -402,6 +402,15 @@ export function scaleBar(context, x, y, width, table, ticks) {
   }
 }
 
+const [ISOLATE, END] = ["\u2068", "\u2069"];
+const LEFTWARD = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/; // Hebrew, Arabic and their like
+/**
+ * A piece as it stands among others: what is written from right to left turns round nothing beside it.
+ *
+ * @param {string} piece
+ */
+export const isolated = (piece) => (LEFTWARD.test(piece) ? ISOLATE + piece + END : piece);
+
 const PICTURES = 0x2400; // where Unicode's pictures of the control characters begin
 /**
  * A token as it can be seen: spaces as ·, line breaks as ⏎, tabs as ⇥, other control characters as Unicode pictures
@@ -411,7 +420,7 @@ const PICTURES = 0x2400; // where Unicode's pictures of the control characters b
  * @returns {string}
  */
 export const visible = (piece) =>
-  piece
+  isolated(piece)
     .replace(/ /g, "·")
     .replace(/\n/g, "⏎")
     .replace(/\t/g, "⇥")

@@ -27,7 +27,7 @@ const RAISED = 0.28; // of the letters' size
  *
  * @param {string} piece
  */
-export const nameOf = (piece) => visible(piece).replace(/^·(?=.)/, "");
+export const nameOf = (piece) => visible(piece).replace(/^(\u2068?)·(?=.)/, "$1");
 
 /** @type {WeakMap<string[], number>} px of the longest word of a text */
 const longest = new WeakMap();

@@ -3,7 +3,7 @@
 import { labelsOf, shownTokens } from "../../characters.js";
 import { shareSaid } from "../../counts.js";
 import { exact, h } from "../../dom.js";
-import { visible } from "../../draw.js";
+import { isolated, visible } from "../../draw.js";
 import { shownIn } from "../../run-for.js";
 import { hold } from "../../scroll-anchor.js";
 import { isSpaced, spaceBetween } from "../../texts.js";
@@ -24,7 +24,7 @@ import { isSpaced, spaceBetween } from "../../texts.js";
  *
  * @param {string} piece
  */
-export const word = (piece) => piece.trim() || visible(piece);
+export const word = (piece) => isolated(piece.trim()) || visible(piece);
 
 /**
  * The question why it is this token; of one that ends the text it is asked by what that does.
