@@ -29,6 +29,34 @@ function place(card, pressed) {
 }
 
 /**
+ * Escape closes the card, and so does Tab past its ends: that goes on from the word, which stands elsewhere.
+ *
+ * @param {HTMLElement} card
+ * @param {() => void} leave closes it, and gives the focus to the word
+ */
+function listenToKeys(card, leave) {
+  /** @param {KeyboardEvent} event */
+  function tab(event) {
+    const at = document.activeElement;
+    const buttons = [...card.querySelectorAll("button")];
+    if (!at || !card.contains(at)) return;
+    if (at !== (event.shiftKey ? buttons[0] : buttons.at(-1)) && !(event.shiftKey && at === card)) return;
+    if (event.shiftKey) event.preventDefault(); // to the word itself
+    leave();
+  }
+  /** @param {KeyboardEvent} event */
+  function listen(event) {
+    if (card.hidden) return;
+    if (event.key === "Tab") tab(event);
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    leave();
+  }
+  addEventListener("keydown", listen, true); // before the page's own keys, which would let go of what is selected
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {(term: string) => void} all opens the whole list at a term
  */
@@ -39,7 +67,7 @@ export function createCard(glass, all) {
   const show = h("button.gl-button.gl-show", {
     "data-text": "glossary.show",
     click: () => {
-      hide();
+      leave(); // from the word the way leads back to it
       showTerm(glass, term);
     },
   });
@@ -90,17 +118,10 @@ export function createCard(glass, all) {
     return undefined;
   }
 
-  // Before the page's own keys, which would let go of what is selected.
-  addEventListener(
-    "keydown",
-    (event) => {
-      if (event.key !== "Escape" || element.hidden) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      leave();
-    },
-    true,
-  );
+  listenToKeys(element, leave);
+  element.addEventListener("focusout", ({ relatedTarget }) => {
+    if (relatedTarget instanceof Node && !element.contains(relatedTarget)) hide();
+  });
   document.addEventListener(
     "pointerdown",
     ({ target }) => {
