@@ -465,7 +465,7 @@ test("what was answered about a run holds for no run of other tokens, changes, p
   }
 });
 
-test("an answer that names another run, that did not come, or of a run with another's stream is asked for anew", async () => {
+test("an answer that names another run, or did not come, or is of a patched run is asked for anew", async () => {
   const refused = { kind: "message", level: "error", code: "bad_request", params: {} };
   const ask = async ({ fetching }) => {
     fetching.detail("lens", { other: "r0" });

@@ -315,7 +315,7 @@ export function createAnswer(glass) {
       const { trace } = state;
       const it = trace && toldOf(trace);
       if (!it) return null;
-      const { best, answer, found, rests, key, instead, hidden, off, left } = it;
+      const { best, answer, found, rests, key, instead, hidden, left } = it;
       const over = endsWith(trace, trace.tokens.ids[trace.T - 1]);
       fillGap(trace, hidden?.piece ?? best.piece, hidden?.word ?? answer);
       for (const part of [blank, gap, experiment.element]) part.hidden = over;
