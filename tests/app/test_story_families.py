@@ -85,11 +85,11 @@ def test_what_a_story_tells_of_a_family_is_what_its_own_cache_holds(
         assert "latent" in page.inner_text("[data-scene=prefill] .st-says")
     if page.evaluate("Boolean(glass.state.run.encoder)"):
         page.evaluate("glass.readStack('encoder')")
-        expect(page.locator(".st-none:visible")).to_have_text(text("story-cache.of_decoder"))
+        expect(page.locator(".st-none:visible [role=status]")).to_have_text(text("story-cache.of_decoder"))
         assert told(page, "story-cache") == found  # the decoder's, whichever is chosen
         page.locator("[data-scene=grows] .st-more").click()  # and so is the panel behind
         shown(page, "kv-live", "")
         assert page.evaluate("glass.state.trace.model.parts.stack") == "decoder"
     page.evaluate("glass.open('story-learned')")
-    expect(page.locator(".st-none:visible")).to_have_text(text("story-learned.lacks"))
+    expect(page.locator(".st-none:visible [role=status]")).to_have_text(text("story-learned.lacks"))
     expect(page.get_by_text(text("story-learned.end"))).to_be_hidden()  # nothing was told

@@ -90,6 +90,35 @@ function createWished({ text }, section) {
   return { element, draw };
 }
 
+/**
+ * Why a story has nothing to tell of the network that is shown, or what it tells of; in the first case with the way
+ * to the one that comes with the page.
+ *
+ * @param {import("../types.d.ts").Glass} glass
+ */
+function createNone(glass) {
+  const [said, button] = [h("p", { role: "status" }), h("button.st-act", { click: () => read() })];
+  const acts = h("p.st-acts", null, button);
+  const element = h("div.st-none", { hidden: "" }, said, acts);
+  const other = () => {
+    const [own, bundled] = [glass.state.trace?.model.name, glass.bundledModel()];
+    return bundled === own ? null : bundled;
+  };
+  function read() {
+    const name = other();
+    if (name && glass.state.trace) glass.read(glass.state.trace.prompt, name);
+  }
+  /** @param {string} words @param {boolean} lacks */
+  function draw(words, lacks) {
+    const name = lacks ? other() : null;
+    element.hidden = !words;
+    said.textContent = words;
+    acts.hidden = !name;
+    button.textContent = name ? glass.text("story.answer_back", { model: glass.modelName(name) }) : "";
+  }
+  return { element, draw };
+}
+
 /** Scenes by name, each with the ending of its name on the map. @param {ReturnType<typeof createFrame>[]} scenes */
 const calledAll = (scenes) => scenes.map((one) => `${one.name}:${one.called()}`).join(" ");
 
@@ -153,8 +182,8 @@ export function createColumn(glass, story, { foot, beside }) {
   const ways = h("p.st-ways", { "data-text-label": "story.others", role: "group" }, ...beside);
   const wished = createWished(glass, section);
   const aside = h("div.st-aside", null, map.element, wished.element);
-  const none = h("p.st-none", { role: "status", hidden: "" });
-  column.append(createTyped(glass), none, ...scenes.map(({ element }) => element), foot);
+  const none = createNone(glass);
+  column.append(createTyped(glass), none.element, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, ways, aside, column);
   const tell = (/** @type {string} */ at) => void Object.assign(view, { at });
   const reading = followReader(column, foot, there, tell, sayWished);
@@ -183,8 +212,7 @@ export function createColumn(glass, story, { foot, beside }) {
       sayWaits(glass.text("story.waits"));
       const lacking = (glass.state.trace && lacks?.(glass)) ?? null;
       const said = lacking ?? (glass.state.trace && note?.(glass)) ?? null;
-      none.hidden = !said;
-      none.textContent = said ? glass.text(`${section}.${said}`) : "";
+      none.draw(said ? glass.text(`${section}.${said}`) : "", lacking !== null);
       foot.toggleAttribute("data-untold", lacking !== null);
       const furthest = scenes.findLastIndex((scene) => scene.isNear());
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 2, i === 0));

@@ -4,6 +4,7 @@ import { topCandidates } from "../../../compute.js";
 import { exact, h } from "../../../dom.js";
 import { glossOf } from "../../../gloss.js";
 import { memo } from "../../../reads.js";
+import { createOutside } from "../../../panels/glance/outside.js";
 import { createBars } from "../../bars.js";
 import { answerOf, bold, shareSaid, told, wordOf } from "../../words.js";
 
@@ -15,7 +16,7 @@ const SHOWN = 4;
  */
 export function createAttempt(glass) {
   const { state, text } = glass;
-  const bars = createBars({ isShare: true });
+  const [bars, outside] = [createBars({ isShare: true }), createOutside(glass)];
   const sequence = () => text("story-learned.sequence");
   const sentence = h("p.st-row", { dir: "auto" });
   const run = h("button.st-act", { click: () => glass.read(sequence()) });
@@ -41,11 +42,13 @@ export function createAttempt(glass) {
     name: "attempt",
     behind: ["glance", "next"],
     element,
+    notes: outside.element,
     draw() {
       const { trace, language, status } = state;
       if (!trace?.next) return null;
       const { eos_ids: eos } = trace.model;
       paint(trace.next, eos, language, glossOf(glass));
+      outside.draw();
       const there = trace.prompt === sequence() && trace.T === trace.nPrompt;
       const written = trace.steps.slice(0, trace.T - trace.nPrompt).map(({ piece }) => piece);
       sentence.textContent = trace.prompt + written.join("");
