@@ -1,7 +1,8 @@
-// The keyboard: arrows move the selected token and, where a panel has the focus, the layer; [ and ] the head; Escape
-// releases what the pointer previews; ? lists all this (shortcuts.js).
+// The keyboard: in the workbench arrows move the selected token and, where a panel has the focus, the layer; [ and ]
+// the head; Escape releases what is previewed; ? lists all this (shortcuts.js).
 
 import { icon } from "./dom.js";
+import { isStory } from "./level.js";
 
 /** @type {Map<string, ["layer" | "head" | "query", 1 | -1]>} */
 const MOVES = new Map([
@@ -48,7 +49,7 @@ export function listenToKeys(store, texts) {
       store.select({ neuron: null, pair: null });
       return;
     }
-    const move = MOVES.get(event.key);
+    const move = isStory(store.state.chapter) ? undefined : MOVES.get(event.key); // a story shows places of its own
     if (move && !scrolls(event)) {
       const [name, step] = move;
       store.select({ [name]: store.state.locked[name] + step });

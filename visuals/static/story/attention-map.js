@@ -167,6 +167,24 @@ function createScale() {
 }
 
 /**
+ * The cell so many rows and columns on, as far as the grid goes, and no column further than its row sees.
+ *
+ * @param {{ grid: Grid; at: Cell }} from
+ * @param {number} down
+ * @param {number} on
+ * @returns {Cell}
+ */
+function cellBeside({ grid: { tokens, weights }, at }, down, on) {
+  const within = (/** @type {number} */ place, /** @type {number} */ last) => Math.max(0, Math.min(place, last));
+  const row = within(tokens.indexOf(at[0]) + down, tokens.length - 1);
+  const last = weights[row].findLastIndex((weight) => !Number.isNaN(weight));
+  return [tokens[row], tokens[within(tokens.indexOf(at[1]) + on, last)]];
+}
+
+/** @type {Record<string, [down: number, on: number]>} */
+const KEYS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+/**
  * The cell that is told of by its row and its column, for fingers: the cells are smaller than they are.
  *
  * @param {(cell: Cell) => void} choose
@@ -174,19 +192,7 @@ function createScale() {
 function createSteps(choose) {
   /** @type {{ grid: Grid; at: Cell } | null} */
   let now = null;
-  /**
-   * Chooses the cell so many rows and columns on, no column further than its row sees.
-   *
-   * @param {number} down
-   * @param {number} on
-   */
-  function go(down, on) {
-    if (!now) return;
-    const { grid, at } = now;
-    const row = grid.tokens.indexOf(at[0]) + down;
-    const last = grid.weights[row].findLastIndex((weight) => !Number.isNaN(weight));
-    choose([grid.tokens[row], grid.tokens[Math.min(grid.tokens.indexOf(at[1]) + on, last)]]);
-  }
+  const go = (/** @type {number} */ down, /** @type {number} */ on) => now && choose(cellBeside(now, down, on));
   const stepsOf = (/** @type {string} */ name, /** @type {(by: number) => void} */ move) =>
     stepper(move, { label: `marks.${name}`, back: `marks.${name}_back`, on: `marks.${name}_on` });
   const [rows, columns] = [stepsOf("query", (by) => go(by, 0)), stepsOf("key", (by) => go(0, by))];
@@ -209,7 +215,7 @@ function createSteps(choose) {
 /** @param {import("./scene.js").Glass} glass */
 export function createAttentionMap(glass) {
   const { text } = glass;
-  const drawing = svg("svg.st-map", { role: "img" });
+  const drawing = svg("svg.st-map", { role: "application", tabindex: 0 });
   const scale = createScale();
   const steps = createSteps((cell) => Object.assign(view, { at: null, kept: cell }));
   const view = reactive(
@@ -227,8 +233,18 @@ export function createAttentionMap(glass) {
   drawing.addEventListener("click", (event) => {
     view.kept = cellOf(event) ?? view.kept; // also of a finger, which has left by then
   });
-  drawing.addEventListener("pointerleave", () => {
+  const leave = () => {
     view.at = null;
+  };
+  for (const event of ["pointerleave", "blur"]) drawing.addEventListener(event, leave);
+  /** @type {{ grid: Grid; at: Cell } | null} */
+  let shownAt = null; // what is told of
+  drawing.addEventListener("keydown", (event) => {
+    const way = KEYS[event.key];
+    if (!shownAt || !(way || event.key === "Enter") || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    if (way) view.at = cellBeside(shownAt, ...way);
+    else view.kept = shownAt.at;
   });
   glass.on("run", () => Object.assign(view, { at: null, kept: null }));
 
@@ -262,6 +278,7 @@ export function createAttentionMap(glass) {
       const { tokens } = shown.grid;
       const pointed = [view.at, view.kept].find((cell) => cell?.every((t) => tokens.includes(t)));
       const told = pointed ?? own;
+      shownAt = { grid: shown.grid, at: told };
       map.mark(...told);
       steps.draw(shown.grid, told, (t) => named(text, shown.pieces, t));
       return told;
