@@ -72,8 +72,8 @@ def said(tag: str, key: str, attributes: str = "") -> str:
 
 
 def header() -> gr.HTML:
-    """Title, one sentence, the page's two levels, the way to a real LLaMA where it is not there yet, the lessons,
-    the list of keys, and the switch between light and dark."""
+    """The way past all that stands above what is read; title, one sentence, the page's two levels, the way to a real
+    LLaMA where it is not there yet, the lessons, the list of keys, and the switch between light and dark."""
 
     def button(name: str, inside: str = "") -> str:
         key = f"bar.{name}"
@@ -88,7 +88,11 @@ def header() -> gr.HTML:
     lessons = said("button", "lessons.open", "type='button' id='lessons' class='page-tool'")
     real = said("button", "real.open", "type='button' id='real' class='page-tool' hidden")
     tools = real + lessons + button("shortcuts") + button("theme", "<span aria-hidden='true'></span>")
-    return fixed("header", f"<header>{words}<div class='page-tools'>{levels}{tools}</div></header>")
+    ways = "".join(
+        said("button", f"bar.skip_{part}", f"type='button' class='page-skip is-of-{part}'")
+        for part in ("story", "bench")
+    )
+    return fixed("header", f"{ways}<header>{words}<div class='page-tools'>{levels}{tools}</div></header>")
 
 
 def body(kinds: Sequence[str]) -> gr.HTML:

@@ -16,6 +16,20 @@ const frame = () =>
 const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
 
 /**
+ * Gives the keyboard's focus to the first of these that takes it: one may be drawn anew since, or be the page
+ * itself.
+ *
+ * @param {(Element | null)[]} elements
+ */
+function giveKeys(elements) {
+  for (const one of elements) {
+    if (!(one instanceof HTMLElement || one instanceof SVGElement) || one === document.body) continue;
+    one.focus({ preventScroll: true });
+    if (document.activeElement === one) return;
+  }
+}
+
+/**
  * @typedef {{
  *   chapter: string;
  *   stack: "encoder" | "decoder";
@@ -36,6 +50,7 @@ const textOf = ({ model, tokens }) => JSON.stringify([model.name, tokens.ids]);
  *   goTo: (place: Place) => Promise<void>;
  *   remember: () => void;
  *   led: (act: () => void) => void;
+ *   isLeading: () => boolean;
  * }} WayBack
  *
  *
@@ -128,9 +143,8 @@ export function createWayBack(glass) {
     if (coming !== place) return;
     coming = null;
     hold(() => (at ? bring(at) : scrollTo({ top, behavior: "instant" })), document.body);
-    const takesKeys = focus instanceof HTMLElement || focus instanceof SVGElement;
-    if (takesKeys && focus.isConnected) focus.focus({ preventScroll: true });
+    giveKeys([focus, ...(at ?? []).map(({ element }) => element.closest("[tabindex]"))]);
   }
   for (const event of ["begin", "chapter", "run"]) glass.on(event, forget);
-  return { here, goTo, remember, led };
+  return { here, goTo, remember, led, isLeading: () => leading };
 }

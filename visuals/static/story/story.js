@@ -3,7 +3,7 @@
 
 import { scrollRowTo } from "../chapters.js";
 import { h } from "../dom.js";
-import { isStory, STORIES, STORY } from "../level.js";
+import { isStory, STORIES, STORY, toContent } from "../level.js";
 import { ANSWER } from "./answer.js";
 import { createColumn } from "./column.js";
 import { createLarge } from "./large.js";
@@ -109,6 +109,18 @@ function showWord(place) {
   const titled = scene.getBoundingClientRect().top - parseFloat(getComputedStyle(scene).scrollMarginTop) - offsetTop;
   const middle = (top + bottom) / 2 - offsetTop - height / 2;
   scrollBy({ top: bottom - titled <= end ? titled : middle, behavior: "instant" });
+}
+
+/** Whether what had the keyboard's focus is gone, or about to lose it. */
+function isLost() {
+  const { activeElement: one, body } = document;
+  return !one || one === body || one.closest("[hidden]") !== null;
+}
+
+/** Gives it to a scene, else to the first. @param {Element | null | undefined} scene */
+function giveKeys(scene) {
+  if (scene instanceof HTMLElement && !scene.hidden) scene.focus({ preventScroll: true });
+  else toContent();
 }
 
 /**
@@ -229,6 +241,16 @@ export default function createStories(place, glass, need) {
     if (asked) showWord(place);
     asked = false;
   });
+  let led = false; // by a button that went with the story that it stood in
+  place.addEventListener("click", ({ target }) => {
+    led = target instanceof Element && target.closest("button[data-story]") !== null;
+  });
   open();
-  return (fresh) => now()?.draw(fresh);
+  return (fresh) => {
+    const had = document.activeElement;
+    const isHere = place.contains(had);
+    now()?.draw(fresh);
+    if (led) led = !toContent();
+    else if (isHere && isLost()) giveKeys(had?.closest(".st-scene"));
+  };
 }
