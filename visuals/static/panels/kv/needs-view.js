@@ -63,6 +63,20 @@ function roomView(glass, { by, total, users, gpus }, chosen, text) {
     </details>`;
 }
 
+const IN_LESSON = 6; // kinds of GPU that a hall sees (lessons/style.css)
+
+/**
+ * What a card has that is for neither weights nor cache: of the kinds that a hall sees the least, and where they
+ * differ the most as well.
+ *
+ * @param {Needs["gpus"]} gpus
+ */
+function keptBack(gpus) {
+  const kept = gpus.slice(0, IN_LESSON).map(({ memory, alone }) => BigInt(memory) - BigInt(alone));
+  const [least, most] = [kept.reduce((a, b) => (b < a ? b : a)), kept.reduce((a, b) => (b > a ? b : a))];
+  return [...new Set([least, most].map((bytes) => scaled(bytes, "binary")))].join("–");
+}
+
 /**
  * @param {import("../../types.d.ts").Glass} glass
  * @param {Needs} needs
@@ -106,9 +120,7 @@ export function needsView(glass, needs, model, chosen) {
     </tr>`;
   const each = scaled(BigInt(cache) / BigInt(users), "binary");
   const given = text("given", { users: whole(users), each, weights: sum.weights });
-  const [{ name: gpu, memory, alone }] = gpus;
-  const rest = scaled(BigInt(memory) - BigInt(alone), "binary");
-  const room = html`<p class="gp-note" .textContent=${text("lesson_room", { gpu, rest })}></p>`;
+  const room = html`<p class="gp-note" .textContent=${text("lesson_room", { rest: keptBack(gpus) })}></p>`;
   const columns = inLesson ? ["memory", "for_both", "needed"] : ["room_each", "at_least", "found", "one_server"];
   return html`<h3
       class="gp-subtitle"
