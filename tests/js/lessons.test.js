@@ -241,6 +241,18 @@ test("every lesson that comes with the page is one, in both languages, each view
   }
 });
 
+test("a scene of the story that a lesson speaks of has the name that the story's map gives it", () => {
+  for (const file of readdirSync(new URL("lessons/", folder))) {
+    const shipped = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);
+    const { story } = texts[shipped.language];
+    const scenes = Object.entries(story).flatMap(([name, words]) => (name.startsWith("map_") ? [words] : []));
+    const said = shipped.views.flatMap(({ note, answer }) => `${answer}\n${note}`.split(/[\n。]|\. /u));
+    const named = said.flatMap((words) => [...words.matchAll(/(?:the story[^“]*|故事[^“]*)“([^”]+)”/gu)]);
+    for (const [, scene] of named) assert.ok(scenes.includes(scene), `${file}: ${scene}`);
+    if (file.includes("attention")) assert.ok(named.length > 1, file);
+  }
+});
+
 test("of a note the first paragraph is for before the answer, the others for after it", () => {
   const asked = { hidden: true, note: "Ask.\n\nTell.\n \nMore." };
   assert.deepEqual(partsOfNote(asked), { before: "Ask.", after: "Tell.\n\nMore." });
