@@ -241,6 +241,35 @@ test("every lesson that comes with the page is one, in both languages, each view
   }
 });
 
+const SPOKEN = {
+  en: {
+    timed: /\bminutes?\b/,
+    wrong: /^Expect /m,
+    asked: /^They may ask: [^?]+\? \S+/gm,
+    last: /\nEnd with this sentence: .+$/,
+  },
+  zh: {
+    timed: /分钟/,
+    wrong: /^可能的错误答案：/m,
+    asked: /^可能会问：[^？]+？\S+/gm,
+    last: /\n最后用一句话收尾：.+$/,
+  },
+};
+
+test("a note has work of some minutes, a wrong answer to expect and questions answered; the last one has an end", () => {
+  for (const file of readdirSync(new URL("lessons/", folder))) {
+    const { language, views } = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);
+    const { timed, wrong, asked, last } = SPOKEN[language];
+    for (const one of views) {
+      const { before, after } = partsOfNote(one);
+      assert.match(before, timed, file);
+      assert.match(before, wrong, file);
+      assert.ok((after.match(asked) ?? []).length >= 1, `${file}: ${one.headline}`);
+    }
+    assert.match(views.at(-1).note, last, file);
+  }
+});
+
 test("a scene of the story that a lesson speaks of has the name that the story's map gives it", () => {
   for (const file of readdirSync(new URL("lessons/", folder))) {
     const shipped = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);

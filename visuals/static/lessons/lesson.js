@@ -11,7 +11,7 @@ export const MOST = {
   headline: 80,
   question: 200,
   answer: 1000,
-  note: 2000,
+  note: 3000,
   link: 100_000,
   views: 60,
   plans: 5,
