@@ -256,7 +256,7 @@ const SPOKEN = {
   },
 };
 
-test("a note has work of some minutes, a wrong answer to expect and questions answered; the last one has an end", () => {
+test("a note has work of some minutes, a wrong answer to expect and questions answered; the last ends", () => {
   for (const file of readdirSync(new URL("lessons/", folder))) {
     const { language, views } = readLesson(readFileSync(new URL(`lessons/${file}`, folder), "utf8"), known);
     const { timed, wrong, asked, last } = SPOKEN[language];

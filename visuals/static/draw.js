@@ -52,6 +52,20 @@ const [LEAST, WORDS] = [130, 72];
  */
 export const chartHeight = (most, above = WORDS) => Math.min(most, Math.max(LEAST, Math.floor(roomToDraw() - above)));
 
+/**
+ * Sizes a chart as `fit` does, and marks it where it is lower than it would be with more room.
+ *
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} most as `chartHeight` has it
+ * @param {number} [above]
+ */
+export function fitChart(canvas, width, most, above) {
+  const tall = chartHeight(most, above);
+  canvas.toggleAttribute("data-low", tall < most);
+  return { context: fit(canvas, width, tall), tall };
+}
+
 /** @typedef {{ colour: (name: string) => string; magnitude: Uint8Array; signed: Uint8Array }} Ink STEPS × rgb */
 
 /**

@@ -67,13 +67,26 @@ async function fitLargest(panel, isCurrent) {
     }
     return panel.size() === factor ? divided : dividedAt(factor);
   }
+  /**
+   * A chart that is low takes what is free below the panel, where all of it still fits then.
+   *
+   * @param {Divided} divided
+   */
+  async function stretched(divided) {
+    if (!panel.stretch(divided)) return divided;
+    for (let i = 0; i < 3; i++) await frame();
+    if (!isCurrent() || !panel.section()) return null;
+    const taller = panel.divide();
+    return isWhole(taller) ? taller : dividedAt(panel.size());
+  }
   panel.unshrink();
   /** @type {{ factor: number; divided: Divided }[]} */
   const tried = [];
   for (const factor of [...sizes.large, ...sizes.legible]) {
     const divided = await dividedAt(factor);
     if (!divided) return null;
-    if (isWhole(divided)) return factor === sizes.large[0] ? grown(factor, divided) : divided;
+    const isFlat = divided.low && factor > least; // its chart gains by smaller letters that a hall still reads
+    if (isWhole(divided) && !isFlat) return factor === sizes.large[0] ? grown(factor, divided) : stretched(divided);
     tried.push({ factor, divided });
   }
   // at the smallest that a hall reads: better several pages of it, with smaller drawings, than small print
@@ -92,7 +105,7 @@ async function fitLargest(panel, isCurrent) {
 
 /**
  * Fits question and answer, and below them the panel: those as large as they may be without it being cut or divided
- * for that.
+ * for that, or a chart being low.
  *
  * @param {HTMLElement} top what question and answer stand in
  */
@@ -114,6 +127,7 @@ export function createFitting(top) {
    */
   async function fitWords(panel, isCurrent) {
     const least = leastLegible(sizesFor(stageWidth(), fineness()));
+    let isLow = false;
     /** How far the panel then is from one whole page, at the smallest size that a hall reads. @param {number} size */
     async function faultsAt(size) {
       if (write(size) > TOP * innerHeight && size > 1) return Infinity;
@@ -121,15 +135,16 @@ export function createFitting(top) {
       for (let i = 0; i < 3; i++) await frame();
       if (!isCurrent() || !panel.section()) return 0;
       const divided = panel.divide();
+      isLow = divided.low === true;
       return faultsOf(divided) + (isUncut(divided) ? 0 : 1e6);
     }
     /** @type {number[]} */
     const faults = []; // the least words last, when what is drawn late is there
     for (const size of WORDS) {
       faults.push(await faultsAt(size));
-      if (!isCurrent() || faults.at(-1) === 1) return;
+      if (!isCurrent() || (faults.at(-1) === 1 && !isLow)) return;
     }
-    write(WORDS[faults.findIndex((one) => one <= faults[WORDS.length - 1])]);
+    if (!isLow) write(WORDS[faults.findIndex((one) => one <= faults[WORDS.length - 1])]);
   }
 
   return {

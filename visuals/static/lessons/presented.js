@@ -14,9 +14,15 @@ const [OF_COLUMN, OF_LYING] = [0.6, 0.4];
 const SCROLLERS = ".gp-list, .gp-scroll, .ch-scroll, .ch-wide, .kv-scroll, .mn-scroll, .ov-scroll, .wy-room";
 
 /**
- * @typedef {ReturnType<typeof pagesOf> & { wide?: boolean; partial?: boolean; crowded?: boolean }} Divided `wide`:
- *   whether a part has to be scrolled; `partial`: whether the panel has more than is shown of it; `crowded`:
- *   whether a drawing leaves out names (`data-crowded`), as letters of this size have no room for all
+ * @typedef {ReturnType<typeof pagesOf> & {
+ *   wide?: boolean;
+ *   partial?: boolean;
+ *   crowded?: boolean;
+ *   low?: boolean;
+ * }} Divided
+ *   `wide`: whether a part has to be scrolled; `partial`: whether the panel has more than is shown of it; `crowded`:
+ *   whether a drawing leaves out names (`data-crowded`), as letters of this size have no room for all; `low`:
+ *   whether letters of this size make a chart lower than it need be (`data-low`)
  *
  * @typedef {{ part: string; until: string }} Extent ".name" of the part that a view begins at, and of that at which
  *   the next one does; "": at the panel's top, to its end
@@ -160,6 +166,13 @@ function clipTo(box, pages, at, size) {
   return hasDrawing(box);
 }
 
+const CHART = 300; // px of its own that a chart of plotly.js may have at least, or it is low
+
+/** Whether a chart that is shown is lower than it need be. @param {Element} shown */
+const isLow = (shown) =>
+  [...shown.querySelectorAll("[data-low]")].some((one) => one.getClientRects().length > 0) ||
+  [...shown.querySelectorAll(".gp-chart")].some(({ clientHeight: high }) => high > 0 && high < CHART);
+
 /**
  * How tall a panel's body may be, in its own pixels.
  *
@@ -198,6 +211,20 @@ export function createPresented(glass, bar) {
     const room = box ? Math.floor(roomFor(box)) : undefined;
     if (room) body.style.setProperty("--lesson-room", `${room}px`);
     glass.enlarge(factor, room, lettersFor(stageWidth(), fineness()));
+  }
+
+  /**
+   * Gives a chart that is low what stays free below the one page of the panel.
+   *
+   * @param {Divided} divided
+   * @returns {boolean} whether there was any
+   */
+  function stretch({ low, pages }) {
+    const room = inner() ? Math.floor(roomFor(/** @type {HTMLElement} */ (inner()))) : 0;
+    const spare = Math.floor(room - pages[0][1]) - 1;
+    if (!low || pages.length > 1 || spare < 1) return false;
+    glass.enlarge(size, room + spare, lettersFor(stageWidth(), fineness()));
+    return true;
   }
 
   /** Shows the body as tall as it is, from its top. */
@@ -240,7 +267,8 @@ export function createPresented(glass, bar) {
     const shown = (extent.part && section.querySelector(extent.part)) || section;
     const crowded = shown.querySelector("[data-crowded]") !== null;
     const partial = boxes.length < all.length || box.scrollHeight > room; // if only of what is empty below its parts
-    return { ...divided, wide: hasWide(section, box), partial, crowded };
+    const low = isLow(shown);
+    return { ...divided, wide: hasWide(section, box), partial, crowded, low };
   }
 
   /**
@@ -268,6 +296,7 @@ export function createPresented(glass, bar) {
     inner,
     hasPart: () => isThere(inner(), extent),
     enlarge,
+    stretch,
     release,
     clip,
     shrink,

@@ -1,7 +1,7 @@
 // With and without a cache: the same tokens written both ways on the server, timed and counted.
 
 import { h, shown } from "../../dom.js";
-import { chartHeight, fit, ink } from "../../draw.js";
+import { fitChart, ink } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { oneLine } from "../../one-line.js";
 import { oneText } from "../../parts.js";
@@ -53,8 +53,7 @@ const CHARTS = {
  *   tokens of the text; `most`: of what is drawn, null while it is not known; `axis`: the text of its name
  */
 function drawAxes(canvas, width, { first, last, most, text, axis }) {
-  const tall = chartHeight(HIGH, ABOVE);
-  const context = fit(canvas, width, tall);
+  const { context, tall } = fitChart(canvas, width, HIGH, ABOVE);
   const chart = chartIn(
     [width, tall],
     [LEFT, 12, TOP, BELOW],

@@ -1,7 +1,7 @@
 // Ways to stretch RoPE to longer contexts: their frequencies side by side, and what each makes of the run's scores.
 
 import { count, h, shown } from "../../dom.js";
-import { chartHeight, fit, ink, cellNames } from "../../draw.js";
+import { fitChart, ink, cellNames } from "../../draw.js";
 import { frame } from "../../frame.js";
 import { notTurned, turningForms } from "../../parts.js";
 import { axes, chartIn, dot, path, spread } from "../../plot.js";
@@ -49,8 +49,7 @@ const drawnOf = (rows, chosen, inLesson) =>
  *   methods change is not told yet
  */
 function drawShares(canvas, width, rows, { chosen, pair, inLesson, covered, text }) {
-  const tall = chartHeight(HIGH, ABOVE);
-  const context = fit(canvas, width, tall);
+  const { context, tall } = fitChart(canvas, width, HIGH, ABOVE);
   const { colour } = ink();
   const plain = rowNamed(rows, "none").frequencies.inv_freq;
   /** @type {(row: MethodRow) => [number, number][]} */

@@ -1,7 +1,7 @@
 // Charts of the score: what each pair adds, over its wavelength; and q·k over the distance.
 
 import { count as asCount, h } from "../../dom.js";
-import { chartHeight, cross, fit, ink, write } from "../../draw.js";
+import { chartHeight, cross, fitChart, ink, write } from "../../draw.js";
 import { axes, chartIn, dot, path, roomy, rule, spread, wholeTicks, xAt, xOf, yOf } from "../../plot.js";
 import { pointAt } from "../../pointed.js";
 import { across, bindPointer, bindArrowKeys } from "../../pointing.js";
@@ -85,8 +85,7 @@ function chartsOf(width, tall, half, [low, high], [short, long]) {
 export function drawPairs(canvas, width, { here, moved }, how) {
   const { inv_freq, tokens, context: trained, covered, inLesson, text } = how;
   const pair = inLesson ? -1 : how.pair;
-  const tall = chartHeight(inLesson ? HEAD + BARS + AXIS : TALL, ABOVE);
-  const context = fit(canvas, width, tall);
+  const { context, tall } = fitChart(canvas, width, inLesson ? HEAD + BARS + AXIS : TALL, ABOVE);
   const { colour } = ink();
   const sums = running(moved);
   const waves = Array.from(inv_freq, wavelength);
@@ -272,7 +271,7 @@ export function createFar(glass, label, wide, keep) {
  * @param {FarView} what
  */
 function drawFar(canvas, width, { curve, run, real, distance, text, least = Infinity, curves = [], parts }) {
-  const context = fit(canvas, width, chartHeight(FAR, FAR_ABOVE));
+  const { context } = fitChart(canvas, width, FAR, FAR_ABOVE);
   const { colour } = ink();
   let [low, high] = [least, -Infinity];
   const ofParts = parts ? [parts.fast, parts.slow] : [];
