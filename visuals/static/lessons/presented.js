@@ -166,6 +166,9 @@ function clipTo(box, pages, at, size) {
   return hasDrawing(box);
 }
 
+/** What a low chart may take of a room more than it has. @type {(divided: Divided, room: number) => number} */
+const spareOf = ({ low, pages }, room) => (low && pages.length === 1 ? Math.floor(room - pages[0][1]) - 1 : 0);
+
 const CHART = 300; // px of its own that a chart of plotly.js may have at least, or it is low
 
 /** Whether a chart that is shown is lower than it need be. @param {Element} shown */
@@ -187,6 +190,30 @@ function roomIn({ section, box, bar }, size) {
 }
 
 /**
+ * How a panel divides.
+ *
+ * @param {{ section: HTMLElement; box: HTMLElement; room: number }} of the panel, its body, and how tall a page may
+ *   be
+ * @param {Extent} extent what of it
+ * @param {number} size how large it is shown
+ * @returns {Divided}
+ */
+function dividedAs({ section, box, room }, extent, size) {
+  section.toggleAttribute("data-asks", asksIn(section, extent.part)); // what comes late may mark its answer, too
+  const all = partsOf(box, size);
+  const boxes = extentOf(box, all, extent, size);
+  const heads = headsOf(box, size);
+  const divided = pagesOf(boxes, room, {
+    blocks: blocksOf(box, size, room),
+    repeated: (top) => Math.max(0, ...heads.filter((one) => isWithin(one, top)).map(({ height }) => height)),
+  });
+  const shown = (extent.part && section.querySelector(extent.part)) || section;
+  const crowded = shown.querySelector("[data-crowded]") !== null;
+  const partial = boxes.length < all.length || box.scrollHeight > room; // if only of what is empty below its parts
+  return { ...divided, wide: hasWide(section, box), partial, crowded, low: isLow(shown) };
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {HTMLElement} bar of the lesson, at the lower edge
  */
@@ -203,6 +230,7 @@ export function createPresented(glass, bar) {
 
   /** @param {HTMLElement} box the body */
   const roomFor = (box) => roomIn({ section: section ?? box, box, bar }, size);
+  const letters = () => lettersFor(stageWidth(), fineness());
   /** @param {number} factor */
   function enlarge(factor) {
     size = factor;
@@ -210,21 +238,14 @@ export function createPresented(glass, bar) {
     const box = inner();
     const room = box ? Math.floor(roomFor(box)) : undefined;
     if (room) body.style.setProperty("--lesson-room", `${room}px`);
-    glass.enlarge(factor, room, lettersFor(stageWidth(), fineness()));
+    glass.enlarge(factor, room, letters());
   }
-
-  /**
-   * Gives a chart that is low what stays free below the one page of the panel.
-   *
-   * @param {Divided} divided
-   * @returns {boolean} whether there was any
-   */
-  function stretch({ low, pages }) {
-    const room = inner() ? Math.floor(roomFor(/** @type {HTMLElement} */ (inner()))) : 0;
-    const spare = Math.floor(room - pages[0][1]) - 1;
-    if (!low || pages.length > 1 || spare < 1) return false;
-    glass.enlarge(size, room + spare, lettersFor(stageWidth(), fineness()));
-    return true;
+  /** Gives a low chart what stays free below the one page; whether there is any. @param {Divided} divided */
+  function stretch(divided) {
+    const room = Math.floor(roomFor(inner() ?? body));
+    const spare = spareOf(divided, room);
+    if (spare > 0) glass.enlarge(size, room + spare, letters());
+    return spare > 0;
   }
 
   /** Shows the body as tall as it is, from its top. */
@@ -248,27 +269,10 @@ export function createPresented(glass, bar) {
     for (const one of box ? drawingsOf(box) : []) one.style.zoom = "";
   }
 
-  /**
-   * How the panel divides at this size.
-   *
-   * @returns {Divided}
-   */
+  /** How the panel divides at this size. @returns {Divided} */
   function divide() {
     const box = inner();
-    if (!box || !section) return onePage();
-    section.toggleAttribute("data-asks", asksIn(section, extent.part)); // what comes late may mark its answer, too
-    const [all, room] = [partsOf(box, size), roomFor(box)];
-    const boxes = extentOf(box, all, extent, size);
-    const heads = headsOf(box, size);
-    const divided = pagesOf(boxes, room, {
-      blocks: blocksOf(box, size, room),
-      repeated: (top) => Math.max(0, ...heads.filter((one) => isWithin(one, top)).map(({ height }) => height)),
-    });
-    const shown = (extent.part && section.querySelector(extent.part)) || section;
-    const crowded = shown.querySelector("[data-crowded]") !== null;
-    const partial = boxes.length < all.length || box.scrollHeight > room; // if only of what is empty below its parts
-    const low = isLow(shown);
-    return { ...divided, wide: hasWide(section, box), partial, crowded, low };
+    return box && section ? dividedAs({ section, box, room: roomFor(box) }, extent, size) : onePage();
   }
 
   /**

@@ -178,10 +178,12 @@ export function speakerView(glass, { lesson, now, part, trouble, time, guess, pi
         ${button("leave", text("leave"), "✕")} ${guess.isAsked() ? guessOf(text, guess, acts) : nothing}
       </div>
     </header>
-    ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
-    <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
-    ${saying(text("asked"), view.question, "ls-asked")} ${noteOf(text("note_before"), before)}
-    ${saying(text("answer"), view.answer, "ls-answered")} ${noteOf(text(before ? "note_after" : "note"), after)}
-    ${following}
-    <p class="ls-hint" .textContent=${text("keys_speaker")}></p>`;
+    <div class="ls-spoken" tabindex="0">
+      ${trouble ? html`<p class="ls-trouble" role="status" .textContent=${trouble}></p>` : nothing}
+      <h1 .textContent=${view.headline ?? glass.text(`panel.${view.panel}`)}></h1>
+      ${saying(text("asked"), view.question, "ls-asked")} ${noteOf(text("note_before"), before)}
+      ${saying(text("answer"), view.answer, "ls-answered")} ${noteOf(text(before ? "note_after" : "note"), after)}
+      <p class="ls-hint" .textContent=${text("keys_speaker")}></p>
+    </div>
+    ${following}`;
 }

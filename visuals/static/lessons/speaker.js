@@ -5,6 +5,7 @@ import { h } from "../dom.js";
 import { render } from "../vendor/lit-html.js";
 import { listenToLesson } from "./keys.js";
 import { furnish } from "./own-window.js";
+import { asks } from "./lesson.js";
 import { minutesOf } from "./plans.js";
 import { speakerView } from "./speaker-view.js";
 import { createStills } from "./stills.js";
@@ -12,6 +13,7 @@ import { createTiming } from "./timing.js";
 
 const SIZE = "popup,width=760,height=720";
 const SECOND = 1000;
+const STEP = 0.4; // of the notes that are seen, what an arrow key moves them by
 
 /**
  * @typedef {import("./lesson.js").Lesson} Lesson
@@ -45,6 +47,31 @@ function createAhead(glass, came) {
   };
 }
 
+const NOTES = ".ls-spoken";
+
+/**
+ * Moves the notes by part of what is seen of them.
+ *
+ * @param {HTMLElement} root of the window
+ * @param {number} share
+ */
+function scrollNotes(root, share) {
+  const box = root.querySelector(NOTES);
+  box?.scrollBy({ top: share * box.clientHeight });
+}
+
+/**
+ * Begins the notes at their top; once the answer is shown, with it and what is said after it.
+ *
+ * @param {HTMLElement} root of the window
+ * @param {boolean} isTold whether it is shown
+ */
+function placeNotes(root, isTold) {
+  const [box, answer] = [root.querySelector(NOTES), root.querySelector(".ls-answered")];
+  const top = (/** @type {Element} */ one) => one.getBoundingClientRect().top;
+  if (box) box.scrollTop = isTold && answer ? box.scrollTop + top(answer) - top(box) : 0;
+}
+
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {Object<string, () => void>} acts as keys.js names them
@@ -73,6 +100,7 @@ export function createSpeaker(glass, acts, guess, changed) {
     const drawn = { lesson, now, part, trouble, time, guess, picture: ahead.now() };
     render(speakerView(glass, drawn, { ...acts, again }), root);
   }
+  const place = () => placeNotes(root, Boolean(shown && !shown.now.covered && asks(shown.lesson.views[shown.now.at])));
   /** The window has gone, by whatever way. */
   function gone() {
     if (!opened?.closed) return;
@@ -93,7 +121,8 @@ export function createSpeaker(glass, acts, guess, changed) {
     const furnished = () => {
       furnish(fresh, root, glass.text("lessons.speaker"));
       const out = () => /** @type {HTMLElement | null} */ (fresh.document.activeElement)?.blur();
-      listenToLesson(() => shown !== null, { ...acts, out }, fresh);
+      const moves = { down: () => scrollNotes(root, STEP), up: () => scrollNotes(root, -STEP) };
+      listenToLesson(() => shown !== null, { ...acts, out, ...moves }, fresh);
       fresh.addEventListener("pagehide", () => setTimeout(gone));
     };
     furnished();
@@ -105,6 +134,7 @@ export function createSpeaker(glass, acts, guess, changed) {
     }, SECOND);
     changed(true);
     draw();
+    place();
     ahead.look(shown);
     return true;
   }
@@ -123,8 +153,10 @@ export function createSpeaker(glass, acts, guess, changed) {
         timing.enter();
         trouble = "";
       }
+      const isOther = now.moved || shown?.now.covered !== now.covered;
       shown = { lesson, now };
       draw();
+      if (isOther) place();
       if (now.moved) ahead.look(opened && shown);
     },
     /** @param {string} words of a message */

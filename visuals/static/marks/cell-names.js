@@ -20,6 +20,7 @@ export const LOW = 20; // px above a map whose room is low: there the chosen key
 
 /** Marks that stand alone at the foot of their line, so that they touch the word below them: drawn, they are raised. */
 const AT_FOOT = /^[。，、．]$/;
+const CLOSE = 0.7; // of a stage's letters, those of words so close that they would leave out some of them
 const RAISED = 0.28; // of the letters' size
 
 /**
@@ -116,7 +117,7 @@ const airAround = (pieces) => (roomToDraw() < Infinity ? 0 : airOf(pieces));
  * @param {string[]} [pieces] the words; Chinese ones need more between them
  */
 export function sizeOf(step, pieces = []) {
-  const [least, clear] = roomToDraw() < Infinity ? [leastLetters(), 0] : [SMALL, CLEAR + airOf(pieces)];
+  const [least, clear] = roomToDraw() < Infinity ? [CLOSE * leastLetters(), 0] : [SMALL, CLEAR + airOf(pieces)];
   return step < least + clear ? LINE : Math.min(LINE, Math.floor(step) - clear);
 }
 /**
