@@ -65,11 +65,12 @@ test("a lesson comes back from a file and from a link as it was", async () => {
 
 test("a note of several lines is points, each with its first words apart; one of a single line is that line", () => {
   assert.deepEqual(pointsOf("Look here."), [{ lead: "", rest: "Look here." }]);
-  const note = "Ask the class: who looks?\nEverybody reads the text aloud together, twice.\n请大家一起念：一二。";
+  const note =
+    "Ask the class: who looks?\nEverybody reads the text aloud together, twice.\n请大家一起念：一二。\n这里是这次运行的缓存在四种情形下各自的大小：一二。";
   const points = pointsOf(note);
   assert.deepEqual(
     points.map(({ lead }) => lead),
-    ["Ask the class:", "Everybody reads the text", "请大家一起念："],
+    ["Ask the class:", "Everybody reads the text", "请大家一起念：", ""],
   );
   assert.equal(points.map(({ lead, rest }) => lead + rest).join("\n"), note);
 });

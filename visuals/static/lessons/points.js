@@ -1,20 +1,23 @@
 // A note as points, one a line: whoever speaks finds the place by the first words of each, which are bold.
 
-/** The most characters of the first words, of which Chinese needs few. @param {string} words */
-const mostOf = (words) => (/\p{Script=Han}/u.test(words) ? 9 : 26);
+const MOST = { words: 26, han: 16 }; // characters of the first words
 const ENDS = /^[,.:;?!，。：；？！]/u;
 
 /**
- * The first words of a point, no further than its first mark.
+ * The first words of a point, no further than its first mark. Chinese has no blanks: what has no mark so early has
+ * no first words.
  *
  * @param {string} words
  */
 function leadOf(words) {
-  const most = mostOf(words);
+  if (/\p{Script=Han}/u.test(words)) {
+    const at = words.search(/[，。：；？！]/u) + 1;
+    return at <= MOST.han ? words.slice(0, at) : "";
+  }
   let lead = "";
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: "word" }).segment(words)) {
     if (ENDS.test(segment)) return lead + segment;
-    if (lead && lead.length + segment.length > most) break;
+    if (lead && lead.length + segment.length > MOST.words) break;
     lead += segment;
   }
   return lead.trimEnd();
