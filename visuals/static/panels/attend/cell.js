@@ -279,8 +279,7 @@ function resultOfMap({ selection: { head, key } }, glass, text) {
     .sort((a, b) => a - b);
   const said = rows.map((row) =>
     text("result_row", {
-      row: row + 1,
-      tokens: column.length,
+      row,
       piece: pieces[row],
       weight: shareSaid(glass.text, column[row]),
     }),
