@@ -414,10 +414,10 @@ test("a clicker's keys go through a lesson, and what is typed does not", () => {
   const words = { closest: (list) => list.includes("input") && !list.includes("[type=range]") };
   const press = (key, target = at(), more = {}) => actOf({ key, target, ...more });
   assert.deepEqual(
-    ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown", "?"].map((key) =>
-      press(key),
+    ["PageDown", "PageUp", "ArrowRight", "ArrowLeft", " ", "Escape", "N", "r", "F5", "ArrowDown", "?", ".", "b"].map(
+      (key) => press(key),
     ),
-    ["next", "back", "next", "back", "next", "close", "notes", "reveal", "full", "down", "help"],
+    ["next", "back", "next", "back", "next", "close", "notes", "reveal", "full", "down", "help", "dark", "dark"],
   );
   const typed = ["n", "r", " ", "ArrowRight", "Home"];
   assert.deepEqual(

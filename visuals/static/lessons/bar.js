@@ -118,15 +118,19 @@ function makeElements(acts, text) {
     keys: h("p.ls-keys", { "data-text": "lessons.keys", hidden: "" }),
     title: h("span.ls-title"),
     coming: h("p.ls-coming", { role: "status", "data-text": "lessons.coming" }),
+    waiting: h("p.ls-waiting", { role: "status", "data-text": "lessons.press_waits" }),
+    over: h("p.ls-over", { "data-text": "lessons.ends", hidden: "" }),
   };
-  const { trouble, note, back, count, next, part, keys, title, coming } = parts;
+  const { trouble, note, back, count, next, part, keys, title, coming, waiting, over } = parts;
   const element = h(
     "aside.ls-bar",
     { role: "region", "data-text-label": "lessons.bar", hidden: "" },
     coming,
+    waiting,
     trouble,
     note,
     keys,
+    over,
     h(
       "div.ls-line",
       null,
@@ -150,8 +154,9 @@ const withoutEnd = (words, end) => (words.endsWith(end) ? words.slice(0, -end.le
 export function createBar(glass, acts) {
   /** @type {Say} */
   const text = (name, params) => glass.text(`lessons.${name}`, params);
+  const made = makeElements(acts, text);
   const { element, trouble, note, game, asked, label, guess, reveal, back, count, next, part, keys, title, fold } =
-    makeElements(acts, text);
+    made;
 
   let [isCovered, page, pages] = [false, 0, 1];
   let [isFirst, isLast] = [true, true]; // of the lesson's views
@@ -164,7 +169,7 @@ export function createBar(glass, acts) {
     const screens = pages > 1 ? text(page < pages - 1 ? "part" : "part_last", { at: page + 1, pages }) : "";
     const words = isCovered ? text("part_covered") : [screens, ends ? text("ends") : ""].filter(Boolean).join(" · ");
     part.dataset.brief = isCovered ? "" : ends ? text("ends") : screens && text("part_brief", { at: page + 1, pages });
-    [part.textContent, back.disabled, next.disabled] = [words, begins, ends];
+    [part.textContent, back.disabled, next.disabled, made.over.hidden] = [words, begins, ends, !ends];
     return { words, begins, ends };
   }
   /**

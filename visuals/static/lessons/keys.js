@@ -17,6 +17,8 @@ const OWN = new Map([
   ["F5", "full"],
   ["ArrowDown", "down"],
   ["ArrowUp", "up"],
+  [".", "dark"], // as slide programs have it: a remote control's button for a black screen sends one of both
+  ["b", "dark"],
   ["?", "help"],
 ]);
 const IN_PANEL = new Set(["ArrowDown", "ArrowUp"]); // these move the selection where a drawing or a table has the focus

@@ -87,6 +87,7 @@ const waysThrough = (now, turned, once) => ({
    * Nothing while a view is still to come, or its question would be passed over unseen.
    */
   next() {
+    document.body.removeAttribute("data-dark"); // who goes on wants it seen
     if (once.arrival().comes()) return;
     const course = now()?.course;
     if (course?.covered()) once.arrival().there(course.next);
@@ -102,6 +103,8 @@ const waysThrough = (now, turned, once) => ({
   first: () => now()?.course.go(0),
   last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
+  /** Blackens the screen, or shows it again. */
+  dark: () => void document.body.toggleAttribute("data-dark"),
   out: leaveField,
 });
 
@@ -252,7 +255,7 @@ function createScreens(glass, acts, presents) {
     placeWords(words, false);
     glass.state.covered = false;
     glass.repaint();
-    for (const name of ["data-covered", RESTS]) document.body.removeAttribute(name);
+    for (const name of ["data-covered", "data-dark", RESTS]) document.body.removeAttribute(name);
     stage.end();
     if (document.fullscreenElement === document.documentElement) document.exitFullscreen();
   }
@@ -364,7 +367,7 @@ export function createPresenter(glass, openList, keep) {
     help: () => bar.help(),
   };
   const { bar, speaker, stage, say, ...screens } = createScreens(glass, acts, presents);
-  const arrival = createArrival(glass, stage, bar.wait);
+  const arrival = createArrival(glass, stage, (waits) => (bar.wait(waits), speaker.wait(waits)));
 
   /**
    * The bar and the cover at once; the view when its run has come.

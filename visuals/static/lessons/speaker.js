@@ -47,6 +47,18 @@ function createAhead(glass, came) {
   };
 }
 
+/**
+ * What keys do in that window otherwise than on the page.
+ *
+ * @param {Window} own
+ * @param {HTMLElement} root
+ */
+const ownActs = (own, root) => ({
+  out: () => /** @type {HTMLElement | null} */ (own.document.activeElement)?.blur(),
+  down: () => scrollNotes(root, STEP),
+  up: () => scrollNotes(root, -STEP),
+});
+
 const NOTES = ".ls-spoken";
 
 /**
@@ -84,20 +96,16 @@ export function createSpeaker(glass, acts, guess, changed) {
   /** @type {{ lesson: Lesson; now: Now } | null} */
   let shown = null;
   let part = { words: "", begins: true, ends: true };
-  let trouble = "";
+  let [trouble, pressed] = ["", ""]; // a message; that a press waits
   const ahead = createAhead(glass, () => draw());
   const timing = createTiming(Date.now);
   const root = h("main.ls-speaker");
 
   function draw() {
     if (!opened || !shown) return;
-    const { lesson, now } = shown;
-    const time = { ...timing.elapsed(), planned: minutesOf(lesson), clock: new Date() };
-    const again = () => {
-      timing.begin();
-      draw();
-    };
-    const drawn = { lesson, now, part, trouble, time, guess, picture: ahead.now() };
+    const time = { ...timing.elapsed(), planned: minutesOf(shown.lesson), clock: new Date() };
+    const again = () => (timing.begin(), draw());
+    const drawn = { ...shown, part, trouble: trouble || pressed, time, guess, picture: ahead.now() };
     render(speakerView(glass, drawn, { ...acts, again }), root);
   }
   const place = () => placeNotes(root, Boolean(shown && !shown.now.covered && asks(shown.lesson.views[shown.now.at])));
@@ -111,18 +119,13 @@ export function createSpeaker(glass, acts, guess, changed) {
   const close = () => (opened?.close(), gone());
   /** @returns {boolean} false where the browser opens none */
   function open() {
-    if (opened && !opened.closed) {
-      opened.focus();
-      return true;
-    }
+    if (opened && !opened.closed) return (opened.focus(), true);
     const fresh = window.open("", "", SIZE);
     if (!fresh) return false;
     opened = fresh;
     const furnished = () => {
       furnish(fresh, root, glass.text("lessons.speaker"));
-      const out = () => /** @type {HTMLElement | null} */ (fresh.document.activeElement)?.blur();
-      const moves = { down: () => scrollNotes(root, STEP), up: () => scrollNotes(root, -STEP) };
-      listenToLesson(() => shown !== null, { ...acts, out, ...moves }, fresh);
+      listenToLesson(() => shown !== null, { ...acts, ...ownActs(fresh, root) }, fresh);
       fresh.addEventListener("pagehide", () => setTimeout(gone));
     };
     furnished();
@@ -162,6 +165,11 @@ export function createSpeaker(glass, acts, guess, changed) {
     /** @param {string} words of a message */
     say(words) {
       trouble = words;
+      draw();
+    },
+    /** Says that a press waits, or no longer does. @param {boolean} waits */
+    wait(waits) {
+      pressed = waits ? glass.text("lessons.press_waits") : "";
       draw();
     },
     /** @param {typeof part} shownPart which screen of the view is shown */
