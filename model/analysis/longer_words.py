@@ -2,12 +2,14 @@
 
 A word's place says little of a name that it has yet to spell: before "iffel" a model expects hardly any word more than
 another. So it is asked for another word of the kind: the text is read up to the word's end, and after "and" and a
-comma the most expected words are written on, piece by piece (BEAM of them are followed). A word is whole where the
-model does not go on with it. It is worth its log p there.
+comma the most expected words are written on, piece by piece (BEAM of them are followed). What the model does not expect
+on a beginning is not written ("les" on "daff"): it mostly makes no word. A word is whole where the model hardly goes on
+with it. It is worth its log p there.
 
 Symbols: V vocabulary, B beams, n tokens of the word.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -26,6 +28,8 @@ AFTER = (" and", ",")
 BEAM = 24  # beginnings that are followed
 BRANCHES = 4  # of each, a piece later
 GOES_ON = 0.5  # of the probability after a piece, from which on the word is not at its end
+ENDS = 1 / 3  # below it a word that is spelled here is at its end: twice as probable as that it goes on
+EXPECTED = math.log(0.1)  # the least log p of a piece after the first
 LONGEST = 6  # tokens of a word
 
 
@@ -82,11 +86,12 @@ def _written(read: TextRead, at: range, sign: Sequence[int], letters: str) -> Wo
     for count in range(len(at)):
         logs = _after(read, at.stop, [[*sign, *tokens] for tokens, _ in beams])
         best = logs.masked_fill(~(on if count else begin), -torch.inf).topk(BRANCHES if count else BEAM)
+        least = EXPECTED if count else -torch.inf
         further = [
             ([*tokens, token], log_p + more)
             for (tokens, log_p), some, mores in zip(beams, best.indices.tolist(), best.values.tolist(), strict=True)
             for token, more in zip(some, mores, strict=True)
-            if more > -torch.inf
+            if more > least
         ]
         beams = sorted(further, key=lambda one: -one[1])[:BEAM]
         yield
@@ -94,7 +99,7 @@ def _written(read: TextRead, at: range, sign: Sequence[int], letters: str) -> Wo
             return []
     left = going_on(read.lm, _after(read, at.stop, [[*sign, *tokens] for tokens, _ in beams]))
     yield
-    return [one for one, more in zip(beams, left, strict=True) if more < GOES_ON]
+    return [one for one, more in zip(beams, left, strict=True) if more < ENDS]
 
 
 def going_on(lm: LanguageModel, logs: Float[Tensor, "B V"]) -> list[float]:

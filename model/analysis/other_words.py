@@ -1,9 +1,10 @@
 """Words of a text that could be another, so that the model goes on with another answer. The model proposes them.
 
 What could stand where is in word_candidates.py. Each such text is run from the changed word on; the tokens before are
-read once. It is kept where the most probable next token is another. It counts for more where the model finds the rest
-of the text likely after the new word ("The invest of France" is no text), where it is sure of the new answer, and, if
-the answer names something, where the new one is near it in the embedding: "Madrid" for "Paris" says more than "a" does.
+read once. It is kept where the most probable next token is another, and where the new word is whole in its place:
+" barbec" for " boils" is none, since the model would rather go on with it. It counts for more where the model finds the
+rest of the text likely after the new word ("The invest of France" is no text), where it is sure of the new answer, and,
+if the answer names something, where the new one is near it in the embedding: "Madrid" for "Paris" says more than "a".
 
 Symbols: T tokens, V vocabulary, R rows of a pass.
 """
@@ -19,8 +20,9 @@ from torch import Tensor
 
 from ..checkpoint import LanguageModel
 from ..pieces import Work, in_pieces, rows_of_a_piece
-from .content_words import content_words
+from .content_words import content_words, is_letter
 from .last_token import TextRead, read_text
+from .longer_words import GOES_ON, going_on
 from .nearness import cosines
 from .outside import knows_corpus
 from .read_before import ReadBefore, is_causal
@@ -68,10 +70,11 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     found: list[tuple[float, OtherWord]] = []
     ran = yield from _run(read, tried)
     for one, new in zip(tried, ran, strict=True):
-        if new.answer == read.answer:
-            continue
         end = one.position + len(one.tokens)
         other, own = ("".join(lm.tokenizer.pieces(some)) for some in (one.tokens, read.ids[one.position : end]))
+        is_part = is_letter(other[-1]) and new.going_on >= GOES_ON  # letters may follow on a sign
+        if new.answer == read.answer or is_part:
+            continue
         fits = one.fits + new.rest - _rest(log_p[end - 1 :], read.ids[end:])
         word = OtherWord(one.position, one.tokens[0], other, new.answer, new.p, own, fits, one.tokens)
         found.append((fits + math.log(new.p) + float(alike[new.answer]), word))
@@ -119,12 +122,13 @@ def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:
 
 
 class _Ran(NamedTuple):
-    """A text that was run: its most probable next token, that token's probability, and log p of what follows on the
-    changed word."""
+    """A text that was run: its most probable next token, that token's probability, log p of what follows on the changed
+    word, and how probable it is that the word goes on there."""
 
     answer: int
     p: float
     rest: float
+    going_on: float
 
 
 def _log_p(read: TextRead) -> Float[Tensor, "T V"]:
@@ -160,4 +164,5 @@ def _run_from(read: TextRead, at: int, words: Sequence[tuple[int, ...]]) -> list
         logs = net(ids, ReadBefore(read.cache, at), at).float().log_softmax(-1)
         best = logs[:, -1].max(-1)
         rest = logs[:, count - 1 : -1].gather(-1, ids[:, count:, None])[..., 0].sum(-1)
-    return list(map(_Ran, best.indices.tolist(), best.values.exp().tolist(), rest.tolist()))
+    on = going_on(read.lm, logs[:, count - 1])
+    return list(map(_Ran, best.indices.tolist(), best.values.exp().tolist(), rest.tolist(), on))

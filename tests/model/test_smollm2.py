@@ -189,6 +189,28 @@ def test_the_answer_rests_on_france_and_the_first_token_is_a_sink() -> None:
     assert found.form == "recalled"
 
 
+@pytest.mark.parametrize("text", ["Water boils at one", "Roses are red, violets are"])
+def test_no_other_word_is_the_beginning_of_a_longer_one(text: str) -> None:
+    """By transformers' logits: " barbec" is, and as another of the roses " Brals" may be."""
+    tokenizer = their_tokenizer()
+    begins = tokenizer.batch_decode([[token] for token in range(len(tokenizer))])
+    letters = torch.tensor([piece[:1].isascii() and piece[:1].isalpha() for piece in begins])
+
+    def goes_on(ids: list[int]) -> float:
+        with torch.inference_mode():
+            return float(theirs()(torch.tensor([ids])).logits[0, -1].softmax(-1)[letters].sum())
+
+    ids = tokenizer.encode(text)
+    found = model.other_words(ours(), text, count=40)
+    assert found
+    for one in found:
+        end = one.position + len(one.token_ids)
+        assert goes_on([*ids[: one.position], *one.token_ids]) < 0.5, one.text
+        if len(one.token_ids) > 1:
+            kind = [[*ids[:end], *tokenizer.encode(f"{sign} {one.text.strip()}")] for sign in (" and", ",")]
+            assert min(map(goes_on, kind)) < 0.34, one.text
+
+
 def test_the_head_that_is_followed_is_the_one_that_extracts_the_answer() -> None:
     """Head 4 of layer 23 brings "Paris" from "France", and is missed (docs/smollm2.md)."""
     read = read_text(ours(), REAL_EXAMPLES[0])
