@@ -189,26 +189,38 @@ def test_the_answer_rests_on_france_and_the_first_token_is_a_sink() -> None:
     assert found.form == "recalled"
 
 
-@pytest.mark.parametrize("text", ["Water boils at one", "Roses are red, violets are"])
-def test_no_other_word_is_the_beginning_of_a_longer_one(text: str) -> None:
-    """By transformers' logits: " barbec" is, and as another of the roses " Brals" may be."""
-    tokenizer = their_tokenizer()
-    begins = tokenizer.batch_decode([[token] for token in range(len(tokenizer))])
+def their_going_on(texts: list[list[int]]) -> list[float]:
+    """How probable it is that letters follow on texts of as many tokens, by transformers."""
+    begins = their_tokenizer().batch_decode([[token] for token in range(len(their_tokenizer()))])
     letters = torch.tensor([piece[:1].isascii() and piece[:1].isalpha() for piece in begins])
+    with torch.inference_mode():
+        return theirs()(torch.tensor(texts)).logits[:, -1].softmax(-1)[:, letters].sum(-1).tolist()
 
-    def goes_on(ids: list[int]) -> float:
-        with torch.inference_mode():
-            return float(theirs()(torch.tensor([ids])).logits[0, -1].softmax(-1)[letters].sum())
 
-    ids = tokenizer.encode(text)
-    found = model.other_words(ours(), text, count=40)
-    assert found
-    for one in found:
-        end = one.position + len(one.token_ids)
-        assert goes_on([*ids[: one.position], *one.token_ids]) < 0.5, one.text
-        if len(one.token_ids) > 1:
-            kind = [[*ids[:end], *tokenizer.encode(f"{sign} {one.text.strip()}")] for sign in (" and", ",")]
-            assert min(map(goes_on, kind)) < 0.34, one.text
+def test_no_other_word_is_the_beginning_of_a_longer_one() -> None:
+    """ " barbec" for " boils", which stood third, is one."""
+    encode = their_tokenizer().encode
+    ids, found = encode("Water boils at one"), model.other_words(ours(), "Water boils at one", count=40)
+    (barbec,) = their_going_on([[ids[0], *encode(" barbec")]])
+    assert barbec > 0.9
+    assert {one.text for one in found} >= {" in", "Fish"}
+    for at in {one.position for one in found}:
+        assert max(their_going_on([[*ids[:at], one.token_id] for one in found if one.position == at])) < 0.5
+
+
+def test_a_word_is_spelled_of_pieces_that_are_expected() -> None:
+    """ " Brals" for "Roses", which stood first, the model might go on with after "and"."""
+    encode, text = their_tokenizer().encode, "Roses are red, violets are"
+    ids, found = encode(text), model.other_words(ours(), text, count=40)
+    words = [one.text for one in found if one.position == 0]
+    assert len(words) >= 3
+
+    def ends(words: list[str]) -> list[float]:
+        by_sign = [their_going_on([encode(f"Roses{sign} {word}") for word in words]) for sign in (" and", ",")]
+        return list(map(min, *by_sign))
+
+    assert ids[:2] == encode("Roses")
+    assert max(ends(words)) < 0.34 < ends(["Brals"])[0]
 
 
 def test_the_head_that_is_followed_is_the_one_that_extracts_the_answer() -> None:
