@@ -69,6 +69,13 @@ def panels_alone(engine: LocalEngine, runs: Runs) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def bundled() -> Iterator[str]:
+    """The address of such a page with the model that readers find there."""
+    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """One for all tests; what a page keeps in it goes before the next is opened (tests/page.py)."""
     with chromium(BRIEF, UNSEEN) as running:

@@ -1,20 +1,15 @@
 """The load test serves checkouts of other days."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Request
 
-import model
-from app.engine import LocalEngine
 from app.loadtest import NEURON_BYTES, PROMPTS, Side, neuron_bytes, of_page, of_story, served
-from app.session import Runs
 from tests.app.looking import calm, run
 from tests.page import leave, open_page
-from tests.plain import plain_site
 
 # An app.py that has the options of its day, and stays once it has said where it is.
 APP = """
@@ -36,12 +31,6 @@ def test_a_checkout_is_served_with_the_options_that_it_has(believes: bool, tmp_p
         assert server.address == "http://127.0.0.1:8123"
         given = Path(f"/proc/{server.pid}/cmdline").read_text().split("\0")
         assert ("--trusted-proxy" in given) == believes
-
-
-@pytest.fixture(scope="module")
-def bundled() -> Iterator[str]:
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
-        yield address
 
 
 @pytest.mark.parametrize("chapter", ["glance", "story"])

@@ -1,19 +1,14 @@
 """What a reader has before them stays there: over a turn of the phone, on a way back after it, and as a finger scrolls
 through a story whose scenes are still to be drawn."""
 
-from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-import model
-from app.engine import LocalEngine
-from app.session import Runs
 from app.texts import LANGUAGES
 from tests.app.looking import settled
 from tests.page import leave, new_page, wait_for_run, watched
-from tests.plain import plain_site
 
 UPRIGHT, LYING = (390, 844), (844, 390)
 # The element that is read, and where it stands: of the window's height, from its top.
@@ -29,13 +24,6 @@ STANDS = """() => {
   const line = 0.36 * innerHeight;
   return top - 2 <= line && line <= bottom + 2;
 }"""
-
-
-@pytest.fixture(scope="module")
-def bundled() -> Iterator[str]:
-    """The address of a page with the model that readers find there."""
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
-        yield address
 
 
 def phone(screen: Browser, address: str, link: str, story: bool = False) -> Page:

@@ -19,13 +19,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 import model
 from app.chapters import FIRST
-from app.engine import LocalEngine
-from app.session import Runs
 from app.texts import text
 from tests.app.looking import run, settled, to_theme
 from tests.page import leave, listen, new_page, open_page, wait_for_run, watched
 from tests.panels import of_a_llama
-from tests.plain import plain_site
 
 SVG = "{http://www.w3.org/2000/svg}"
 PROMPT = "<img src=x onerror=alert(1)>"
@@ -34,12 +31,6 @@ ANYTHING = re.compile(r".+", re.DOTALL)
 RUNS = ("script", "iframe", "object", "embed", "link")
 # What a style sheet could take from elsewhere: the page's custom properties, files, and other sheets.
 FETCHES = re.compile(rb"var\(|url\((?![\"']?(?:#|data:))|@import|@font-face")
-
-
-@pytest.fixture(scope="module")
-def bundled() -> Iterator[str]:
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
-        yield address
 
 
 @pytest.fixture(scope="module")

@@ -55,13 +55,6 @@ def story(browser: Browser, panels_alone: str) -> Iterator[Page]:
     leave(page)
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The panels alone over the bundled model."""
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as found:
-        yield found
-
-
 # A browser that is so busy that it tells what came into view a second late, several changes at once.
 BUSY = """window.IntersectionObserver = class extends IntersectionObserver {
   constructor(told, init) {
@@ -581,9 +574,9 @@ LACKS_ROOM = """(scene) => [...scene.querySelectorAll("*")].filter((one) => {
 
 
 @pytest.mark.parametrize("code", one_of(LANGUAGES))
-def test_on_a_phone_that_lies_nothing_of_a_scene_is_cut(browser: Browser, address: str, code: str) -> None:
-    page = new_page(browser, address, 844, 390, story=True, has_touch=True, is_mobile=True)
-    page.goto(f"{address}#lang={code}&chapter=story")
+def test_on_a_phone_that_lies_nothing_of_a_scene_is_cut(browser: Browser, bundled: str, code: str) -> None:
+    page = new_page(browser, bundled, 844, 390, story=True, has_touch=True, is_mobile=True)
+    page.goto(f"{bundled}#lang={code}&chapter=story")
     wait_for_run(page)
     for scene in SCENES:
         value(page, scene)

@@ -8,15 +8,11 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-import model
-from app.engine import LocalEngine
 from app.service import Service
-from app.session import Runs
 from app.texts import text
 from tests.app.looking import BOX, settled
 from tests.one_of import one_of
 from tests.page import leave, listen, new_page, open_page, wait_for_run, watched
-from tests.plain import plain_site
 
 PROMPT = "The dog plays in the yard. 猫在沙发上"
 OTHER = "The cat sleeps on the sofa and the dog"
@@ -34,12 +30,6 @@ def story(browser: Browser, panels_alone: str) -> Iterator[Page]:
         yield page
     page.unroute_all()
     leave(page)
-
-
-@pytest.fixture(scope="module")
-def bundled(browser: Browser) -> Iterator[str]:
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as address:
-        yield address
 
 
 class Holding:
