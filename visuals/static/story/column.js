@@ -119,6 +119,17 @@ function createNone(glass) {
   return { element, draw };
 }
 
+/**
+ * A reader may be faster at a scene, on or back, than it is drawn: so long it says so by itself (style.css).
+ *
+ * @param {HTMLElement} column
+ */
+const createWaits = (column) =>
+  memo((/** @type {string} */ words) => column.style.setProperty("--waits", JSON.stringify(words)));
+
+/** @param {ReturnType<typeof createFrame>[]} scenes */
+const namesOf = (scenes) => scenes.map(({ name }) => name).join(" ");
+
 /** Scenes by name, each with the ending of its name on the map. @param {ReturnType<typeof createFrame>[]} scenes */
 const calledAll = (scenes) => scenes.map((one) => `${one.name}:${one.called()}`).join(" ");
 
@@ -185,12 +196,10 @@ export function createColumn(glass, story, { foot, beside }) {
   const none = createNone(glass);
   column.append(createTyped(glass), none.element, ...scenes.map(({ element }) => element), foot);
   const root = h("div.st-told", null, ways, aside, column);
-  const tell = (/** @type {string} */ at) => void Object.assign(view, { at });
-  const reading = followReader(column, foot, there, tell, sayWished);
+  const reading = followReader(column, foot, there, (at) => void Object.assign(view, { at }), sayWished);
   for (const { element } of scenes) reading.follow(element);
   const wish = createWish(reading.moves, goTo);
-  // A reader may be faster at a scene, on or back, than it is drawn: so long it says so by itself (style.css).
-  const sayWaits = memo((/** @type {string} */ words) => column.style.setProperty("--waits", JSON.stringify(words)));
+  const sayWaits = createWaits(column);
   return {
     root,
     aside,
@@ -218,10 +227,9 @@ export function createColumn(glass, story, { foot, beside }) {
       scenes.forEach((scene, i) => scene.draw(fresh, lacking === null, furthest >= i - 2, i === 0));
       wish.grant(there().map(({ name }) => name));
       sayWished();
-      const names = (/** @type {typeof scenes} */ some) => some.map(({ name }) => name).join(" ");
       const possible = lacking === null ? scenes.filter((scene) => scene.may()) : [];
       if (told.state.trace)
-        map.draw(view.at, names(there()), calledAll(possible), told.state.trace.model.n_layers, glass.state.language);
+        map.draw(view.at, namesOf(there()), calledAll(possible), told.state.trace.model.n_layers, glass.state.language);
     },
   };
 }
