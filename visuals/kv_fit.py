@@ -61,6 +61,7 @@ def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
         "source": say(gpu.source),
         "reported": gpu.reported,
         "reported_in": gpu.reported_in,
+        "reporter": gpu.reporter,
         "stated": str(gpu.stated),
         "interface": gpu.interface,
     }
@@ -191,6 +192,7 @@ def _need_message(need: GpuNeed, setup: Setup, say: InLanguages) -> GpuNeedMessa
         "percent": plain_number(need.gpu.percent_of(setup.percent)),
         "reported": need.gpu.reported,
         "reported_in": need.gpu.reported_in,
+        "reporter": need.gpu.reporter,
         "source": say(need.gpu.source),
         "room": str(need.room),
         "room_tp": need.room_tp,

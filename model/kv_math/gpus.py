@@ -11,6 +11,7 @@ from ..published.expected import any_of
 from .options import refusal, whole
 
 GB = 10**9
+GIB = 2**30
 MAX_GB = 10**6
 
 
@@ -18,12 +19,12 @@ MAX_GB = 10**6
 class Gpu:
     """`memory` in bytes, `bandwidth` in bytes per second, or the user's own figures (`own`). The bandwidth is from the
     datasheet that `source` names, and so is `stated`, its memory, 0 for the user's own. `reported` is the memory in MiB
-    as nvidia-smi has it on such a card, 0 where no report is known; `reported_in` names the report. `memory` is what
-    is reported, else what is stated. `limit` is how many per cent of its memory the system lets a GPU take: where
-    memory is shared with the CPU, not all of it.
+    as nvidia-smi or rocm-smi (`reporter`) has it on such a card, 0 where no report is known; `reported_in` names the
+    report. `memory` is what is reported, else what is stated. `limit` is how many per cent of its memory the system
+    lets a GPU take: where memory is shared with the CPU, not all of it.
 
-    A datasheet's GB is taken as 10⁹ bytes; drivers report a little more. A program gets somewhat less than nvidia-smi
-    has (A100 80 GB: 85,198,045,184 bytes by deviceQuery, which are 81,251 of 81,920 MiB).
+    A datasheet's GB is taken as 10⁹ bytes, an Apple chip's as 2³⁰; drivers report a little more. A program gets
+    somewhat less than nvidia-smi has (A100 80 GB: 85,198,045,184 bytes by deviceQuery, which are 81,251 of 81,920 MiB).
     GDDR's bandwidth is also bus width × data rate: 384 bit × 18 Gb/s / 8 = 864 GB/s (L40S), 384 bit × 21 Gb/s / 8 =
     1,008 GB/s (RTX 4090). The L40S's datasheet and the Ada whitepaper were read in copies: the L40S's table at
     mullet.se (product 355414), the RTX 4090's figures at thefpsreview.com (GPU family specifications).
@@ -33,8 +34,8 @@ class Gpu:
     / 8. The figures from the B200 on were checked against copies: B200 and B300 in NVIDIA's support matrix of NIM and
     at docs.vultr.com, MI300X and MI325X there too, RTX 5090 at libertify.com, M4 Max at notebookcheck.net, M3 Ultra at
     techpowerup.com, H20 at tweakers.net: NVIDIA shows no datasheet of the H20 in public. macOS lets the GPU take about
-    three quarters of an Apple chip's memory (Metal's recommendedMaxWorkingSetSize) unless iogpu.wired_limit_mb says
-    otherwise.
+    three quarters of an Apple chip's memory (Metal's recommendedMaxWorkingSetSize: 73,728 MiB of 96 GB, which are
+    75 per cent of 96 GiB) unless iogpu.wired_limit_mb says otherwise.
     """
 
     name: str
@@ -54,6 +55,11 @@ class Gpu:
         return next((name for maker, name in makers if self.source.startswith(maker)), "")
 
     @property
+    def reporter(self) -> str:
+        """The program that reports its memory."""
+        return "rocm-smi" if self.interface == "ROCm" else "nvidia-smi"
+
+    @property
     def as_stated(self) -> "Gpu | None":
         """The same GPU with the memory of its datasheet; None where that is what counts."""
         return replace(self, memory=self.stated) if self.reported else None
@@ -63,7 +69,7 @@ class Gpu:
         """Where its figures were read."""
         if not self.reported:
             return self.source
-        return f"memory: nvidia-smi, {self.reported:,} MiB, {self.reported_in}; {self.source}"
+        return f"memory: {self.reporter}, {self.reported:,} MiB, {self.reported_in}; {self.source}"
 
     def percent_of(self, asked: int | Fraction) -> int | Fraction:
         """How much of its memory may be taken where `asked` per cent are wanted."""
@@ -100,22 +106,24 @@ _ALL = (
     Gpu("MI300X 192 GB", 192 * GB, 5_325 * GB, "AMD Instinct MI300X data sheet: 192 GB HBM3, 5.325 TB/s"),
     Gpu(
         "Apple M3 Ultra 512 GB",
-        512 * GB,
+        512 * GIB,
         819 * GB,
-        "Apple Mac Studio (2025) specifications: up to 512 GB shared with the CPU, 819 GB/s; macOS lets the GPU take "
-        "about 75% of it (Metal's recommendedMaxWorkingSetSize)",
+        "Apple Mac Studio (2025) specifications: up to 512 GB (GiB) shared with the CPU, 819 GB/s; macOS lets the GPU "
+        "take about 75% of it (Metal's recommendedMaxWorkingSetSize: 73,728 MiB of 96 GB in ggml-org/llama.cpp #3213; "
+        "newer systems may let it take more: 107.52 GiB of 128 in antirez/ds4 #893)",
         limit=75,
     ),
     Gpu(
         "Apple M4 Max 128 GB",
-        128 * GB,
+        128 * GIB,
         546 * GB,
-        "Apple MacBook Pro (2024) specifications: up to 128 GB shared with the CPU, 546 GB/s; macOS lets the GPU take "
-        "about 75% of it (Metal's recommendedMaxWorkingSetSize)",
+        "Apple MacBook Pro (2024) specifications: up to 128 GB (GiB) shared with the CPU, 546 GB/s; macOS lets the GPU "
+        "take about 75% of it (Metal's recommendedMaxWorkingSetSize: 73,728 MiB of 96 GB in ggml-org/llama.cpp #3213; "
+        "newer systems may let it take more: 107.52 GiB of 128 in antirez/ds4 #893)",
         limit=75,
     ),
 )
-# Each as nvidia-smi printed it, in MiB, and where that can be read.
+# Each as nvidia-smi printed it, in MiB, and where that can be read; rocm-smi 206,141,652,992 bytes of an MI300X.
 _REPORTED: Mapping[str, tuple[int, str]] = MappingProxyType(
     {
         "B200 180 GB": (183_359, "NVIDIA/TensorRT-LLM #10278"),
@@ -128,6 +136,7 @@ _REPORTED: Mapping[str, tuple[int, str]] = MappingProxyType(
         "T4 16 GB": (15_360, "modal-labs/modal-client #2797"),
         "RTX 5090 32 GB": (32_607, "noonghunna/club-3090 #1229"),
         "RTX 4090 24 GB": (24_564, "RLinf/RLinf #255"),
+        "MI300X 192 GB": (196_592, "ROCm/legacy-rocm-build #4750"),
     }
 )
 

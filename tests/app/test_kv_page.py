@@ -183,18 +183,18 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     field(page, "kv-fit", "fragmentation_mib").fill("1024")
     shown(page, "kv-fit", f"gpu=H100 80 GB fits=true free={free + fragmentation - 2**30} ")
     field(page, "kv-fit", "gpu").select_option("Apple M4 Max 128 GB")
-    shown(page, "kv-fit", f"gpu=Apple M4 Max 128 GB fits=true free={free + fragmentation - 2**30 + 96 * 10**9 - H100} ")
-    expect(fit.locator(".kv-fit-sum")).to_contain_text("128,000,000,000\xa0B × 75% − ")
-    expect(fit.locator("[data-line=system] .kv-log-bytes")).to_have_text("29.8 GiB")
+    shown(page, "kv-fit", f"gpu=Apple M4 Max 128 GB fits=true free={free + fragmentation - 2**30 + 96 * 2**30 - H100} ")
+    expect(fit.locator(".kv-fit-sum")).to_contain_text("137,438,953,472\xa0B × 75% − ")
+    expect(fit.locator("[data-line=system] .kv-log-bytes")).to_have_text("32 GiB")
     field(page, "kv-fit", "room").select_option("share")
     expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
     expect(fit.locator("[data-field=usable_percent]")).to_be_visible()
-    stated = {"stated": "128 GB", "bytes": "128,000,000,000\xa0B"}
-    expect(fit.locator(".kv-reported")).to_have_text(text("kv-fit.unreported", **stated))
-    room = 96 * 10**9 - 16_060_522_496 - activations - context - 266 * 2**20
+    stated = {"stated": "128 GiB", "bytes": "137,438,953,472\xa0B"}
+    expect(fit.locator(".kv-reported")).to_have_text(text("kv-fit.shared", **stated))
+    room = 96 * 2**30 - 16_060_522_496 - activations - context - 266 * 2**20
     strict = (room // 2**21 - 1 - 512) * 2**21  # blocks of 16 tokens, of which one is never handed out
     expect(fit.locator(".kv-strict")).to_contain_text(f"{strict / 2**30:.2f} GiB")
-    left = 32 * 10**9 - activations - context
+    left = 32 * 2**30 - activations - context
     expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.2f} GiB")
     expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75% − weights − cache")
     field(page, "kv-fit", "room").select_option("vllm")
@@ -209,7 +209,7 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     assert taken > 96 * 10**9
     expect(beyond).to_have_text(text("kv-fit.next_one", **told))
     expect(fit.locator("[data-line=graphs]")).to_contain_text("266 MiB")
-    expect(fit.locator("[data-line=outside] .kv-log-bytes")).to_have_text("29.8 GiB")
+    expect(fit.locator("[data-line=outside] .kv-log-bytes")).to_have_text("32 GiB")
     expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
     expect(fit.locator(".is-formula")).to_contain_text("− CUDA graphs − cache")
 

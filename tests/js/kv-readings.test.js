@@ -185,7 +185,17 @@ const NEEDS = {
   tokens: 9,
   gpus: [
     { name: "G", memory: "100", percent: 100, reported: 0, source: SHEET, room: "70", at_least: 2, layout: LAYOUT },
-    { name: "S", memory: "9", percent: 75, reported: 8, reported_in: "a/b #1", room: "6", at_least: 9, layout: null },
+    {
+      name: "S",
+      memory: "9",
+      percent: 75,
+      reported: 8,
+      reported_in: "a/b #1",
+      reporter: "rocm-smi",
+      room: "6",
+      at_least: 9,
+      layout: null,
+    },
   ],
 };
 
@@ -206,7 +216,7 @@ test("a GPU's memory is shared out to the last byte; what is refused is said to 
   assert.equal(rows["model  name"], "<kv.pasted{}>");
   const needed = (gpu, ...names) => names.map((name) => rows[`needed ${gpu} ${name}`]);
   assert.deepEqual(needed("G", "memory_from", "percent_usable", "room_bytes"), ["a datasheet", 100, 70]);
-  assert.deepEqual(needed("S", "memory_from", "percent_usable", "room_bytes"), ["nvidia-smi: a/b #1", 75, 6]);
+  assert.deepEqual(needed("S", "memory_from", "percent_usable", "room_bytes"), ["rocm-smi: a/b #1", 75, 6]);
   assert.deepEqual([rows["fits G free_bytes"], rows["fits G fits"], rows["fits G largest_context"]], [10, "true", ""]);
   assert.equal(rows["fits G tokens_per_second_at_most"], 7.5);
   assert.deepEqual([rows["needed G gpus_that_fit"], rows["needed S gpus_that_fit"]], [4, ""]);

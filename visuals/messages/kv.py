@@ -275,6 +275,7 @@ class GpuMessage(TypedDict):
     source: Remark
     reported: int
     reported_in: str
+    reporter: str
     stated: str
     interface: str
 
@@ -435,6 +436,7 @@ class GpuNeedMessage(TypedDict):
     percent: float
     reported: int
     reported_in: str
+    reporter: str
     source: Remark
     room: str
     room_tp: int

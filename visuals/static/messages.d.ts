@@ -1420,6 +1420,7 @@ export interface GpuMessage {
   source: Remark;
   reported: number;
   reported_in: string;
+  reporter: string;
   stated: string;
   interface: string;
 }
@@ -1584,6 +1585,7 @@ export interface GpuNeedMessage {
   percent: number;
   reported: number;
   reported_in: string;
+  reporter: string;
   source: Remark;
   room: string;
   room_tp: number;

@@ -56,7 +56,7 @@ def test_the_lines_decide_what_fits() -> None:
     most = (RTX_4090 - 16_060_522_496 - each) // (GIB + 128_256 * 4)
     assert largest_batch("Llama-3 8B", 8192, "RTX 4090 24 GB", lines).value == most
     mac = memory_use("Llama-3 8B", 8192, 5, "Apple M4 Max 128 GB", lines)
-    assert (mac.percent, mac.usable_bytes) == (75, 96 * 10**9 - each - 5 * 128_256 * 4)
+    assert (mac.percent, mac.usable_bytes) == (75, 96 * GIB - each - 5 * 128_256 * 4)
 
 
 def test_ranks_share_the_feed_forward_when_gpus_are_sought() -> None:

@@ -35,7 +35,7 @@ DATASHEETS = {
     "Apple M3 Ultra 512 GB": (512, 819),
     "Apple M4 Max 128 GB": (128, 546),
 }
-# MiB that nvidia-smi reports.
+# MiB that nvidia-smi reports; of the MI300X rocm-smi, 206,141,652,992 bytes.
 REPORTED = {
     "B200 180 GB": 183_359,
     "H200 141 GB": 143_771,
@@ -47,6 +47,7 @@ REPORTED = {
     "RTX 5090 32 GB": 32_607,
     "RTX 4090 24 GB": 24_564,
     "T4 16 GB": 15_360,
+    "MI300X 192 GB": 206_141_652_992 >> 20,
 }
 H100 = 81_559 << 20
 SHARE = Setup(usable_percent=90)
@@ -59,11 +60,18 @@ def test_deepseek_v3_2_fits_on_eight_h200_as_its_files_are_stored() -> None:
 
 
 def test_the_gpus_are_those_of_the_datasheets_and_of_their_drivers():
-    assert {name: (gpu.stated // 10**9, gpu.bandwidth // 10**9) for name, gpu in GPUS.items()} == DATASHEETS
-    assert all(gpu.stated % 10**9 == gpu.bandwidth % 10**9 == 0 and gpu.source for gpu in GPUS.values())
+    gb = {name: 2**30 if name.startswith("Apple") else 10**9 for name in GPUS}
+    assert {name: (gpu.stated // gb[name], gpu.bandwidth // 10**9) for name, gpu in GPUS.items()} == DATASHEETS
+    assert all(gpu.stated % gb[name] == gpu.bandwidth % 10**9 == 0 and gpu.source for name, gpu in GPUS.items())
     counted = {name: gpu.memory for name, gpu in GPUS.items() if gpu.memory != gpu.stated}
     assert counted == {name: mebibytes << 20 for name, mebibytes in REPORTED.items()}
     assert all(bool(gpu.reported_in) == (name in REPORTED) for name, gpu in GPUS.items())
+
+
+def test_a_mac_lends_its_gpu_three_quarters_of_its_gibibytes():
+    """As Metal prints it: 73,728 MiB on a Mac of 96 GB, so 98,304 MiB on one of 128 and 393,216 on one of 512."""
+    assert 73_728 * 128 // 96 == 98_304
+    assert {gb: find_gpu(f"{gb} GB").usable(100) for gb in (128, 512)} == {128: 98_304 << 20, 512: 393_216 << 20}
 
 
 def test_a_gpu_is_found_by_a_part_of_its_name():
@@ -315,7 +323,8 @@ def test_64_users_at_32k():
     assert needs.cache.total_bytes == 64 * 32_768 * 327_680
     assert needs.total_bytes == 828_302_180_352
     percent = {name: 75 if name.startswith("Apple") else 90 for name in DATASHEETS}
-    stated = {name: memory * 10**9 for name, (memory, _) in DATASHEETS.items()}
+    gb = {name: 2**30 if name.startswith("Apple") else 10**9 for name in DATASHEETS}
+    stated = {name: memory * gb[name] for name, (memory, _) in DATASHEETS.items()}
     memory = stated | {name: mebibytes << 20 for name, mebibytes in REPORTED.items()}
     usable = {name: bytes_ * percent[name] // 100 for name, bytes_ in memory.items()}
     assert {n.gpu.name: n.room for n in needs.gpus} == usable
@@ -463,8 +472,8 @@ def test_decoding_skips_what_it_does_not_read():
 def test_a_mac_keeps_a_quarter_of_its_memory():
     for percent, usable in ((90, 96), (75, 96), (50, 64)):
         use = memory_use("Llama-3 8B", 8192, 1, "M4 Max", Setup(usable_percent=percent))
-        assert use.usable_bytes == usable * 10**9
-    assert gpus_needed("Llama-3 70B", 1, 8192, ["H100", "M4 Max"]).gpus[1].at_least == 2  # 143.8 GB: 115.2 fit in none
+        assert use.usable_bytes == usable * 2**30
+    assert gpus_needed("Llama-3 70B", 1, 8192, ["H100", "M4 Max"]).gpus[1].at_least == 2  # 143.8 GB: 103.1 fit in none
 
 
 def test_of_a_chunk_the_tokens_from_its_beginning_are_read():
@@ -540,7 +549,7 @@ def test_what_a_driver_reports_beside_a_datasheet() -> None:
     border = memory_use("Llama-3 8B", 500_000, 1, "H100", Setup())
     assert border.stated_free_bytes is not None
     assert border.stated_free_bytes < 0 < border.free_bytes
-    assert memory_use("Llama-3 8B", 8192, 1, "MI300X", Setup()).stated_free_bytes is None
+    assert memory_use("Llama-3 8B", 8192, 1, "MI325X", Setup()).stated_free_bytes is None
 
 
 def test_a_share_by_vllms_own_rule_holds_activations_context_and_graphs_too_in_whole_blocks() -> None:

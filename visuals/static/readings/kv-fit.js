@@ -88,7 +88,7 @@ function groupsOfFit({ use, batch, context, bound, beside }, cached) {
       {
         ...(cached && { tokens_each: cached.tokens, sequences: cached.batch, kv_format: cached.dtype }),
         memory_bytes: counted(gpu.memory),
-        memory_from: gpu.reported ? `nvidia-smi: ${gpu.reported_in}` : "",
+        memory_from: gpu.reported ? `${gpu.reporter}: ${gpu.reported_in}` : "",
         usable_bytes: counted(use.usable),
         weights_bytes: counted(use.weights),
         cache_bytes: counted(use.cache),
@@ -126,7 +126,20 @@ function groupsOfFit({ use, batch, context, bound, beside }, cached) {
  */
 const groupsOfNeeds = ({ users, tokens, gpus }, cached) =>
   gpus.map(
-    ({ name, memory, percent, reported, reported_in: report, source, room, room_tp, alone, at_least, layout }) => [
+    ({
+      name,
+      memory,
+      percent,
+      reported,
+      reported_in: report,
+      reporter,
+      source,
+      room,
+      room_tp,
+      alone,
+      at_least,
+      layout,
+    }) => [
       "needed",
       name,
       {
@@ -134,7 +147,7 @@ const groupsOfNeeds = ({ users, tokens, gpus }, cached) =>
         tokens_each: tokens,
         ...(cached && { kv_format: cached.dtype }),
         memory_bytes: counted(memory),
-        memory_from: reported ? `nvidia-smi: ${report}` : source,
+        memory_from: reported ? `${reporter}: ${report}` : source,
         percent_usable: percent,
         room_bytes: counted(room),
         room_tp,

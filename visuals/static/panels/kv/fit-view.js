@@ -33,6 +33,7 @@ function verdict({ fits, free, gpu, gpus, stated_free: stated }, text) {
     name: gpu.name,
     reported: whole(gpu.reported),
     in: gpu.reported_in,
+    reporter: gpu.reporter,
     stated: scaled(gpu.stated, "decimal"),
     lacking: both((stated ?? "0").replace("-", "")),
   };
@@ -232,15 +233,18 @@ function unreadTable({ measured, all_weights: counted, weight_terms: terms }) {
  * @param {Fit["use"]["gpu"]} gpu
  * @param {Say} text of the section "kv-fit"
  */
-function memoryNote({ memory, reported, reported_in, stated }, text) {
+function memoryNote({ memory, reported, reported_in, reporter, stated, interface: api }, text) {
   if (stated === "0") return nothing;
+  const shared = api === "Metal"; // whose GB are GiB
   const told = {
     reported: whole(reported),
     in: reported_in,
+    reporter,
     bytes: exactBytes(memory),
-    stated: scaled(stated, "decimal"),
+    stated: scaled(stated, shared ? "binary" : "decimal"),
   };
-  return html`<p class="gp-note kv-reported" .textContent=${text(reported ? "reported" : "unreported", told)}></p>`;
+  const words = text(shared ? "shared" : reported ? "reported" : "unreported", told);
+  return html`<p class="gp-note kv-reported" .textContent=${words}></p>`;
 }
 
 /**

@@ -14,14 +14,22 @@ import { both, exactBytes, inGibibytes, scaled, whole } from "./format.js";
 const figureOf = ({ own, reported }) => (own ? "own" : reported ? "reported" : "stated");
 
 /**
+ * An Apple chip's GB are GiB: a memory as it is stated that is whole GiB is one.
+ *
+ * @param {Needs["gpus"][number]} gpu
+ * @returns {"binary" | "decimal"}
+ */
+const unitsOf = (gpu) => (figureOf(gpu) === "stated" && BigInt(gpu.memory) % 2n ** 30n === 0n ? "binary" : "decimal");
+
+/**
  * How much of one GPU weights and cache may take, and whose figure its memory is.
  *
  * @param {Needs["gpus"][number]} gpu
  * @param {Say} text of the section "kv-fit"
  */
 function roomCell(gpu, text) {
-  const { room, percent, memory } = gpu;
-  const told = { memory: scaled(memory, "decimal") };
+  const { room, percent, memory, reporter } = gpu;
+  const told = { memory: scaled(memory, unitsOf(gpu)), reporter };
   const whose = text(`room_${figureOf(gpu)}`, told);
   const said = percent < 100 ? text("room_percent", { percent, whose }) : whose;
   return html`<td data-head=${text("room_each")}>
@@ -39,8 +47,11 @@ function roomCell(gpu, text) {
  * @param {Say} text of the section "kv-fit"
  */
 function roomView(glass, { by, total, users, gpus }, chosen, text) {
-  const from = (/** @type {Needs["gpus"][number]} */ { name, reported, reported_in: report, source }) => {
-    const told = { name, reported: whole(reported), in: report, source: remarkIn(source, glass.state.language) };
+  const from = (/** @type {Needs["gpus"][number]} */ { name, reported, reported_in: report, reporter, source }) => {
+    const told = {
+      ...{ name, reporter, reported: whole(reported), in: report },
+      source: remarkIn(source, glass.state.language),
+    };
     return html`<li .textContent=${text(reported ? "room_from_report" : "room_from", told)}></li>`;
   };
   const one = gpus.find(({ name, own }) => (own ? OWN_GPU : name) === chosen) ?? gpus[0];
