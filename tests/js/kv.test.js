@@ -81,8 +81,22 @@ test("weights' bytes are typed as a number or as a size with its unit", () => {
     "file size   = 39.59 GiB (4.82 BPW)": Math.round(39.59 * 2 ** 30),
   };
   assert.deepEqual(Object.fromEntries(Object.keys(sizes).map((typed) => [typed, asBytes(typed)])), sizes);
-  for (const odd of ["", "much", "-3 GB", "3 GiBB", "3 i", "3 GBi"]) assert.equal(asBytes(odd), odd);
+  for (const odd of ["", "much", "-3 GB", "3 GiBB", "3 i", "3 GBi", "39.6", "39.6 B", "0.5"])
+    assert.equal(asBytes(odd), odd);
   assert.deepEqual(requestOf({ tokens: "8", weight_bytes: "1 GiB" }), { tokens: 8, weight_bytes: 2 ** 30 });
+});
+
+test("a size without its unit is refused by the field's name, with what was wrong and what would be right", () => {
+  const onDemand = JSON.parse(readFileSync(new URL("../../app/en.on-demand.json", import.meta.url)));
+  const texts = { ...TEXTS.en, ...onDemand, kv: { ...TEXTS.en.kv, ...onDemand.kv } };
+  const params = { field: "weight_bytes", expected: "…", expected_code: "whole", expected_params: { low: 1, high: 9 } };
+  const said = (value) =>
+    troubleText({ text: (key, more) => lookUp(texts, key, more) }, { code: "kv_value", params: { ...params, value } });
+  assert.match(
+    said("'39.6'"),
+    /^Weights' bytes or size, such as 39\.6\u00a0GiB: expected bytes, a whole number .* 42\.5 GB; 39\.6 is no/,
+  );
+  assert.doesNotMatch(said("'much'"), /no unit/);
 });
 
 const trace = (steps, T = 3 + steps.length) => ({

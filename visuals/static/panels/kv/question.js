@@ -145,7 +145,8 @@ const UNITS = {
 
 /**
  * Bytes as they were typed: a whole number, or a size with its unit, GB of 10⁹ and GiB of 2³⁰ bytes, also within a
- * line such as "file size = 39.59 GiB (4.82 BPW)"; what is none stays a text.
+ * line such as "file size = 39.59 GiB (4.82 BPW)"; what is none stays a text, and so does a part of a byte, as
+ * "39.6" without its unit would be.
  *
  * @param {string} text
  */
@@ -158,7 +159,8 @@ export function asBytes(text) {
     plain.match(/^(?:.*\b(?:file|model) size\s*=\s*)?(\d{1,15}(?:\.\d{1,9})?)\s*([kmgt]i?b?|b)?(?:\s*\([^)]*\))?$/i) ??
     [];
   const bytes = UNITS[(unit ?? "").toLowerCase()];
-  return size === undefined || bytes === undefined ? asNumber(text) : Math.round(Number(size) * bytes);
+  if (size === undefined || bytes === undefined) return asNumber(text);
+  return bytes === 1 && !Number.isInteger(Number(size)) ? text : Math.round(Number(size) * bytes);
 }
 
 /** What no question goes without: empty, it is sent so, and refused by its name. */

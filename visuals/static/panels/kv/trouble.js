@@ -29,16 +29,23 @@ const isParams = (value) => typeof value === "object" && value !== null && !Arra
 const textIn = (value) => (typeof value === "string" ? value : "");
 
 /**
+ * A size that was typed without its unit, such as 39.6; "" for all else.
+ *
+ * @param {unknown} value as the server quotes it
+ */
+const unitless = (value) => textIn(value).match(/^'(\d+\.\d+)'$/)?.[1] ?? "";
+
+/**
  * What would be right: its text with its particulars; else the names that the server lists.
  *
  * @param {Said} said
  * @param {Params} trouble
  */
-function expectedText(said, { field, expected, expected_code: code, expected_params: given }) {
+function expectedText(said, { field, value, expected, expected_code: code, expected_params: given }) {
   const params = isParams(given) ? given : {};
   // the page itself turns a size with its unit into bytes
   const size = field === "weight_bytes" && said("kv-fit.expected_size", params);
-  if (size) return size;
+  if (size) return (unitless(value) && said("kv-fit.unitless", { value: unitless(value), size })) || size;
   const names = textIn(code).startsWith("one_of") ? textIn(params.names).split(", ") : [];
   const [key, told] =
     names.length > MOST
