@@ -168,8 +168,8 @@ def kv_cache(
             quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors), else in
             the number type that it names, else bf16. Where it says something that is not counted, `notes` says why.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
-        usable_percent: with gpu, how much of its memory weights and cache may take, in per cent such as 92.5, or below
-            1 as a share such as 0.925, as --gpu-memory-utilization has it (vLLM's own rule is stricter: vllm).
+        usable_percent: with gpu, how much of its memory weights and cache may take, in per cent such as 92.5, or up
+            to 1 as a share such as 0.925, as --gpu-memory-utilization has it (vLLM's own rule is stricter: vllm).
             Left out, they may take what step_tokens, context_mib and fragmentation_mib leave of the memory. On an Apple
             chip at most 75 per cent count in either case.
         memory_gb: your own GPU instead of gpu: its memory in GB (10^9 bytes).

@@ -17,7 +17,7 @@ from .formats import KvFormat
 MAX_TOKENS = 10**8
 MAX_BATCH = 10**6
 MAX_RANKS = 10**4
-_DECIMAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})")
+_DECIMAL = re.compile(r"([0-9]{1,3}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})( ?%)?")
 
 WindowPolicy = Literal["ideal", "transformers", "vllm", "off"]
 Layout = Literal["formula", "expanded_mla", "broadcast_heads"]
@@ -129,20 +129,28 @@ def whole(field: str, value: Any, low: int, high: int) -> int:
 
 
 def percentage(field: str, value: Any) -> int | Fraction:
-    """`value` in per cent, exactly: a number from 1 to 100, or below 1 a share such as vLLM's 0.9, from 0.01 on; as a
-    number or as a text. Raises GlassLlamaError, naming `field`, for all else.
+    """`value` in per cent, exactly: an int or a Fraction from 1 to 100, or below 1 a share. A float or a text is a
+    share such as vLLM's 0.9 up to 1.0, which is all of it, and per cent from 2 on, or with a sign ("1.5 %"); what lies
+    between may be either. Raises GlassLlamaError, naming `field`, for that and for all else.
 
     A float counts as the decimal number that it is written as, so 0.29 is 29 per cent.
     """
     if isinstance(value, int | Fraction) and not isinstance(value, bool):
-        number = Fraction(value)
+        percent = Fraction(value) * 100 if value < 1 else Fraction(value)
     else:
-        written = str(value) if isinstance(value, float | str) else ""
-        number = Fraction(written) if _DECIMAL.fullmatch(written) else Fraction(0)
-    percent = number * 100 if number < 1 else number
+        percent = _percent_in(str(value) if isinstance(value, float | str) else "")
     if not 1 <= percent <= 100:
         raise refusal(field, value, expected("percent"))
     return int(percent) if percent.denominator == 1 else percent
+
+
+def _percent_in(written: str) -> Fraction:
+    """The per cent that is written, 0 where that is none, or may be a share as well."""
+    told = _DECIMAL.fullmatch(written)
+    number = Fraction(told[1]) if told else Fraction(0)
+    if told and told[2]:
+        return number
+    return number * 100 if number <= 1 else number if number >= 2 else Fraction(0)
 
 
 def plain_number(value: int | Fraction) -> int | float:

@@ -13,7 +13,7 @@ ENGLISH: Mapping[str, str] = MappingProxyType(
         "finite_above_zero": "a finite number above 0",
         "finite": "a finite one",
         "share": "a number above 0, at most 1",
-        "percent": "a percentage from 1 to 100, such as 92.5, or a share below 1, such as 0.925",
+        "percent": "a percentage from 1 to 100, such as 92.5 (below 2 with its %), or a share up to 1, such as 0.925",
         "even": "an even number",
         "boolean": "true or false",
         "exactly": "{value}",

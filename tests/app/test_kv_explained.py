@@ -113,3 +113,17 @@ def test_what_the_system_keeps_of_a_shared_memory_is_said_beside_what_is_set(cha
             expect(limited).to_have_text(text("kv-fit.limited", percent=percent))
         else:
             expect(limited).to_be_hidden()
+
+
+def test_a_share_that_is_refused_says_nothing_of_macos_on_another_gpu(chapter: Page) -> None:
+    page = chapter
+    field(page, "kv-fit", "gpu").select_option("H100 80 GB")
+    field(page, "kv-fit", "room").select_option("share")
+    share, fit = field(page, "kv-fit", "usable_percent"), panel(page, "kv-fit")
+    for typed, counted in (("15", 15), ("1.0", 100), ("1", 100), ("0.9", 90), ("90 %", 90)):
+        share.fill(typed)
+        expect(fit.locator(".is-formula")).to_contain_text(f"free = memory × {counted}% − weights")
+    for typed in ("150", "1.5"):
+        share.fill(typed)
+        expect(fit.locator("[data-field=usable_percent] .kv-trouble")).to_contain_text("or a share up to 1, such as")
+        expect(fit.locator(".kv-limited")).to_be_hidden()

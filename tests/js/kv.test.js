@@ -182,6 +182,12 @@ test("what is typed is sent as a number where it is one, and as it is where it i
     ["0.56", "0.56", 56],
     ["92.5", "92.5", 92.5],
     ["0,9", "0,9", NaN],
+    ["1.0", "1.0", 100],
+    ["1", "1", 100],
+    ["1 %", "1%", 1],
+    ["1.5%", "1.5%", 1.5],
+    ["2", 2, 2],
+    ["150", 150, 150],
   ]) {
     assert.deepEqual(requestOf({ usable_percent: String(typed) }), { usable_percent: sent });
     assert.equal(percentOf(String(typed)), percent);

@@ -650,7 +650,8 @@ def test_what_one_more_takes_is_in_the_same_blocks_as_the_limit() -> None:
     ("given", "percent"),
     [
         (0.9, 90), ("0.9", 90), (90, 90), ("90", 90), (90.0, 90), (0.29, 29), (0.57, 57), (1, 1), (100, 100), (0.01, 1),
-        (0.925, Fraction(185, 2)), ("92.5", Fraction(185, 2)), (".925", Fraction(185, 2)), (92.5, Fraction(185, 2)),
+        (0.925, Fraction(185, 2)), ("92.5", Fraction(185, 2)), ("1", 100), ("1.0", 100), (1.0, 100), ("90%", 90),
+        ("1 %", 1), ("1.5 %", Fraction(3, 2)), ("2", 2), (".925", Fraction(185, 2)), (92.5, Fraction(185, 2)),
     ],
 )  # fmt: skip
 def test_a_share_is_what_vllms_flag_takes_or_per_cent_exactly(given: object, percent: Fraction) -> None:
@@ -660,7 +661,28 @@ def test_a_share_is_what_vllms_flag_takes_or_per_cent_exactly(given: object, per
     assert memory_use("Llama-3 8B", setup=setup, gpu=own_gpu(80, 1000)).usable_bytes == 8 * 10**8 * percent
 
 
-@pytest.mark.parametrize("given", [0, 101, -1, "", "0,9", "90%", "1e1", 0.001, "0.9.9", True, float("nan"), 10**30])
+@pytest.mark.parametrize(
+    "given",
+    [
+        0,
+        101,
+        -1,
+        "",
+        "0,9",
+        "1e1",
+        0.001,
+        "1.5",
+        1.5,
+        1.999,
+        "150",
+        "0.9%",
+        "90%%",
+        "0.9.9",
+        True,
+        float("nan"),
+        10**30,
+    ],
+)
 def test_what_is_no_share_is_refused(given: object) -> None:
     with pytest.raises(GlassLlamaError, match=r"^usable_percent is .*; expected a percentage from 1 to 100, such"):
         Setup(usable_percent=given)

@@ -246,13 +246,16 @@ export default function kvFit(element, glass) {
   /**
    * The percent that counts, where it is less than was set, and the formula that decides.
    *
+   * What is kept of a question that is refused now says nothing of what is set.
+   *
    * @param {Fit | null} found
    */
   function showLimit(found) {
     const { room } = view.settings;
     const share = hasShare(view.settings);
     const set = share ? view.settings.usable_percent : "100";
-    const percent = found && found.use.percent < percentOf(set) ? found.use.percent : null;
+    const of = found && !view.kv_fit_trouble ? found.use : null;
+    const percent = of?.gpu.interface === "Metal" && of.percent < percentOf(set) ? of.percent : null;
     limited.hidden = percent === null;
     limited.textContent = percent === null ? "" : panel.text("limited", { percent });
     const explained = panel.text(share ? `formula_${room}` : "formula", { usable: found?.use.percent ?? set });

@@ -91,14 +91,16 @@ export function asNumber(text) {
 }
 
 /**
- * A percentage as it was typed, such as 92.5 or "92.5 %"; below 1 it is a share, as vLLM's flag has it, which the
- * server reads too. What is no whole number stays a text, so that no digit is lost; a comma stays, too, since it
- * may be a decimal one.
+ * A percentage as it was typed, such as 92.5 or "92.5 %"; up to 1 it is a share, as vLLM's flag has it, unless it
+ * has its sign, which the server reads too. What is no whole number from 2 on stays a text, so that no digit is
+ * lost; a comma stays, too, since it may be a decimal one.
  *
  * @param {string} text
  */
 export function asPercent(text) {
-  const plain = text.normalize("NFKC").replace(/\s|%$/g, "").trim();
+  const written = text.normalize("NFKC").replace(/\s/g, "");
+  const plain = written.replace(/%$/, "");
+  if (!(Number(plain) >= 2)) return written;
   return /^\d{1,3}$/.test(plain) ? Number(plain) : plain;
 }
 
@@ -108,8 +110,9 @@ export function asPercent(text) {
  * @param {string} text
  */
 export function percentOf(text) {
-  const number = Number(asPercent(text));
-  return number < 1 ? Number((100 * number).toFixed(6)) : number;
+  const written = String(asPercent(text));
+  const number = Number(written.replace(/%$/, ""));
+  return number <= 1 && !written.endsWith("%") ? Number((100 * number).toFixed(6)) : number;
 }
 
 /**
