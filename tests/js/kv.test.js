@@ -175,7 +175,25 @@ test("what is typed is sent as a number where it is one, and as it is where it i
   assert.equal(asNumber("1,024"), 1024);
   assert.equal(asNumber("-5"), -5);
   for (const eight of ["8K", "8 k", "８１９２", "８，１９２"]) assert.equal(asNumber(eight), 8192);
-  for (const odd of ["", "many", "1.5", "1e9", "99999999999999999999"]) assert.equal(asNumber(odd), odd);
+  const typed = {
+    ...{ "128k": 131_072, "1M": 1_048_576, "1.5k": 1536, "0.5 m": 524_288, "131,072": 131_072, "1_000_000": 1_000_000 },
+    ...{ "1 048 576": 1_048_576, "12,345": 12_345, " 16 ": 16, "1,024k": 1_048_576 },
+  };
+  for (const [text, number] of Object.entries(typed)) assert.equal(asNumber(text), number, text);
+  const odd = [
+    "",
+    "many",
+    "1.5",
+    "1.0",
+    "1e9",
+    "99999999999999999999",
+    "1,5",
+    "12,34",
+    "1,0000",
+    "1234,567",
+    "1,024_000",
+  ];
+  for (const text of [...odd, "1.3k", "1,5k", "1 2", "8kk", "1G", ",024"]) assert.equal(asNumber(text), text);
   for (const [typed, sent, percent] of [
     ["90", 90, 90],
     ["９０ %", 90, 90],

@@ -76,18 +76,22 @@ export const NAMES = [
   ...COUNTS,
 ];
 
+/** A number in digits alone, or in groups of three with one and the same separator, and what a letter makes of it. */
+const NUMBER = /^(-?\d{1,15}|-?\d{1,3}(?:([,_\s])\d{3}(?:\2\d{3}){0,3})?)(\.\d{1,6})?(?:\s?([km]))?$/i;
+/** @type {Record<string, number>} */
+const TIMES = { "": 1, k: 1024, m: 1024 ** 2 };
+
 /**
- * A number as it was typed: separators and blanks do not count, K is 1,024; what is no whole number stays a text.
+ * A number as it was typed: separators stand between groups of three, K is 1,024 and M 1,048,576, also of a part,
+ * as in 1.5k; what is no whole number stays a text.
  *
  * @param {string} text
  */
 export function asNumber(text) {
-  const [, digits, thousands] =
-    text
-      .normalize("NFKC")
-      .replace(/[\s,_]/g, "")
-      .match(/^(-?\d{1,15})(k?)$/i) ?? [];
-  return digits === undefined ? text : Number(digits) * (thousands ? 1024 : 1);
+  const [, digits, , part = "", letter = ""] = text.normalize("NFKC").trim().match(NUMBER) ?? [];
+  if (digits === undefined || (part && !letter)) return text;
+  const number = Number(digits.replace(/[,_\s]/g, "") + part) * TIMES[letter.toLowerCase()];
+  return Number.isSafeInteger(number) ? number : text;
 }
 
 /**
