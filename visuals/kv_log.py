@@ -77,6 +77,8 @@ def conflict_messages(found: Comparison, chosen: Chosen) -> list[LogConflict]:
     conflicts = [_conflict(one.code, one) for one in found.conflicts]
     if chosen.beyond:
         conflicts.append(_conflict("beyond", chosen.beyond))
+    if chosen.name:
+        conflicts.insert(0, _conflict("name", chosen.name))
     if chosen.size:
         conflicts.append(_conflict("size", chosen.size))
     for one in mismatches(found.log, found.spec):
@@ -84,7 +86,9 @@ def conflict_messages(found: Comparison, chosen: Chosen) -> list[LogConflict]:
     return conflicts
 
 
-def _conflict(code: Literal["lines", "row", "format", "part", "model", "size", "beyond"], one: Conflict) -> LogConflict:
+def _conflict(
+    code: Literal["lines", "row", "format", "part", "model", "size", "name", "beyond"], one: Conflict
+) -> LogConflict:
     return {
         "code": code,
         "one": one.one,

@@ -340,6 +340,24 @@ def test_a_log_that_a_pasted_config_does_not_go_with_offers_the_model_of_the_lis
         assert (right["agrees"], right["another"], right["conflicts"]) == (True, "", [])
 
 
+def test_a_name_that_is_another_models_is_told_first_though_the_bytes_agree(engine: LocalEngine) -> None:
+    """Qwen3-30B-A3B keeps 48 × 2 × 4 × 128 × 2 B = 96 KiB of a token in bf16; the log's 128 are Llama-3.1-8B's."""
+    service = Service(engine, Runs())
+
+    def told(name: str) -> list:
+        log = OF_8B_ON_VLLM.format(name=name).replace("cache_dtype=auto", "cache_dtype=bfloat16")
+        asked = {"what": "kv_log", "model": "Llama-3.1 8B", "log": log, "as_chosen": True}
+        answer = service.calculate(asked)["data"]
+        assert answer["model"] == "Llama-3.1 8B"
+        return [(one["code"], one["line"], one["one"], one["other"]) for one in answer["conflicts"]]
+
+    assert 48 * 2 * 4 * 128 * 2 != 32 * 2 * 8 * 128 * 2
+    assert told("Qwen/Qwen3-30B-A3B") == [("name", 1, "Qwen/Qwen3-30B-A3B", "Qwen3-30B-A3B")]
+    assert told("ours/Foo-30B") == [("size", 1, "ours/Foo-30B", "8.03B")]
+    for right in ("meta-llama/Llama-3.1-8B", "meta-llama/Meta-Llama-3-8B", "deepseek-ai/DeepSeek-R1-Distill-Llama-8B"):
+        assert told(right) == []
+
+
 def test_a_button_compares_with_the_model_whose_bytes_the_log_has(chapter: Page) -> None:
     page, log = chapter, panel(chapter, "kv-log")
     field(page, "kv-calculator", "model").select_option("Llama-3 70B")

@@ -65,13 +65,13 @@ class LogDifference(TypedDict):
 
 class LogConflict(TypedDict):
     """What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
-    figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
-    tokens of a line take by the model that is compared, more than the other line has for them. "row": `one` is the
-    line's figure of `quantity`, `other` what the engine would print of the other lines. "format": the line names the
-    format `one`, and the bytes are those of `other`. "part": the line's figure of K or of V is `one`, and `other` what
-    it would be by the tokens."""
+    figure `other` then is, and whose parameters where `one` is a name with a "size"; of a "name" `other` is what the
+    list calls it. "beyond": `one` is what the tokens of a line take by the model that is compared, more than the other
+    line has for them. "row": `one` is the line's figure of `quantity`, `other` what the engine would print of the other
+    lines. "format": the line names the format `one`, and the bytes are those of `other`. "part": the line's figure of K
+    or of V is `one`, and `other` what it would be by the tokens."""
 
-    code: Literal["lines", "model", "size", "beyond", "row", "format", "part"]
+    code: Literal["lines", "model", "size", "name", "beyond", "row", "format", "part"]
     one: str
     line: int
     other: str

@@ -1706,14 +1706,14 @@ export interface LogDifference {
 
 /**
  * What line `line` says (`one`), and what contradicts it: line `other_line`, or the model that is compared, whose
- * figure `other` then is, and whose parameters where `one` is a name with a "size". "beyond": `one` is what the
- * tokens of a line take by the model that is compared, more than the other line has for them. "row": `one` is the
- * line's figure of `quantity`, `other` what the engine would print of the other lines. "format": the line names the
- * format `one`, and the bytes are those of `other`. "part": the line's figure of K or of V is `one`, and `other`
- * what it would be by the tokens.
+ * figure `other` then is, and whose parameters where `one` is a name with a "size"; of a "name" `other` is what the
+ * list calls it. "beyond": `one` is what the tokens of a line take by the model that is compared, more than the
+ * other line has for them. "row": `one` is the line's figure of `quantity`, `other` what the engine would print of
+ * the other lines. "format": the line names the format `one`, and the bytes are those of `other`. "part": the
+ * line's figure of K or of V is `one`, and `other` what it would be by the tokens.
  */
 export interface LogConflict {
-  code: "lines" | "model" | "size" | "beyond" | "row" | "format" | "part";
+  code: "lines" | "model" | "size" | "name" | "beyond" | "row" | "format" | "part";
   one: string;
   line: number;
   other: string;

@@ -17,6 +17,7 @@ By = Literal["", "name", "bytes", "layers"]
 ALIKE = 1.5  # a size in a name is a round one: this many times the parameters, or as little, is still the same model's
 _BILLIONS = re.compile(r"(?<![a-z0-9.])(?:(\d{1,3})x)?(\d{1,4}(?:\.\d{1,3})?)b(?![a-z])")
 _MILLIONS = re.compile(r"(?<![a-z0-9.])(\d{2,4})m(?![a-z])")
+_LETTERS = re.compile(r"[a-z]{2,}")
 GIB = 1 << 30
 
 
@@ -25,7 +26,8 @@ class Chosen:
     """`agrees`: the log's name, layers or bytes are the model's. `another` is the model of the list that the log is
     rather of: the one that it names, or whose bytes it has (`by`), or whose layers and windows as well, "" for none;
     `params` are the bytes, or the layers. With both, it
-    names one of the same cache. `size` and `beyond` are lines that do not go with the model."""
+    names one of the same cache. `size`, `name` and `beyond` are lines that do not go with the model: `name` one that
+    names a model of the list with another cache, although the bytes are this one's."""
 
     agrees: bool
     another: str = ""
@@ -33,6 +35,7 @@ class Chosen:
     params: Mapping[str, object] = field(default_factory=dict)
     size: Conflict | None = None
     beyond: Conflict | None = None
+    name: Conflict | None = None
 
 
 def judged(found: Comparison, stated: bool) -> Chosen:
@@ -41,11 +44,11 @@ def judged(found: Comparison, stated: bool) -> Chosen:
     if named and same_cache(spec, catalogue()[named]):
         other = named if spec.name in catalogue() and spec.name != named else ""
         return Chosen(True, other, "name" if other else "", beyond=_beyond(found))
+    size = None if named else _size(found)
     if told and stated:
-        return Chosen(True)
+        return Chosen(True, size=size, name=_other_name(found, named))
     if named:
         return Chosen(False, named, "name")
-    size = _size(found)
     if told and not size:
         return Chosen(True)
     if not told and (fit := next(_fitting(found), None)):
@@ -134,8 +137,24 @@ def _size(found: Comparison) -> Conflict | None:
     count = _count(found.spec)
     if not size or not count or _is_of(found.spec, size):
         return None
-    line = next(fact.line for fact in found.log.facts if fact.code in ("model", "file"))
-    return Conflict(found.log.model, line, f"{count / 1e9:.3g}B", 0)
+    return Conflict(found.log.model, _name_line(found), f"{count / 1e9:.3g}B", 0)
+
+
+def _other_name(found: Comparison, named: str) -> Conflict | None:
+    """The log's name, where it is that of `named`, and not of a model made from the one that is compared after it,
+    as "DeepSeek-R1-Distill-Llama-8B" is."""
+    last = found.log.model.rstrip("/").rpartition("/")[2]
+    words, family = (_LETTERS.findall(name.lower()) for name in (last, found.spec.name))
+    after = bool(family) and family[0] in words[1:] and words[0] != family[0]
+    return (
+        None
+        if not named or (after and _is_of(found.spec, _size_in(last)))
+        else Conflict(found.log.model, _name_line(found), named, 0)
+    )
+
+
+def _name_line(found: Comparison) -> int:
+    return next(fact.line for fact in found.log.facts if fact.code in ("model", "file"))
 
 
 def _size_in(name: str) -> float:
@@ -150,7 +169,7 @@ def _size_in(name: str) -> float:
 def _is_of(spec: ModelSpec, size: float) -> bool:
     """Whether a model may be said to be of this size: by all of its weights, or by those that a token passes."""
     count = _count(spec)
-    return bool(count) and any(1 / ALIKE < one / size < ALIKE for one in (count, active_parameter_count(spec)))
+    return bool(count and size) and any(1 / ALIKE < one / size < ALIKE for one in (count, active_parameter_count(spec)))
 
 
 def _count(spec: ModelSpec) -> int:

@@ -328,7 +328,7 @@ function weightsView({ engine, weights }, text) {
  */
 function weighView({ weights, ranks, config, ...answer }, text, model, { weigh }, weighed) {
   const own = ["metadata", "printed"].includes(answer.model_from);
-  const others = answer.another || answer.conflicts.some(({ code }) => code === "model" || code === "size");
+  const others = answer.another || answer.conflicts.some(({ code }) => ["model", "size", "name"].includes(code));
   if (!weights || others || (own && !config)) return nothing;
   const told = { size: weights.text, model, ranks };
   if (ranks > 1 && !weights.whole) return html`<p class="gp-note" .textContent=${text("weigh_part", told)}></p>`;
