@@ -40,6 +40,10 @@ _PATTERNS = (
         r"未另选格式时权重按此计算。",
     ),
     (
+        r"The checkpoint asks for a cache in (\w+) \((.+)\), which vLLM's auto takes: choose \w+ as the format\.",
+        r"权重文件要求缓存用 \1（\2），vLLM 的 auto 会照办：请把格式选为 \1。",
+    ),
+    (
         r"config\.json names (\w+)\. The weights count so unless another format is chosen\.",
         r"config.json 写明 \1。未另选格式时权重按此计算。",
     ),

@@ -17,7 +17,7 @@ from .hf.fields import Faults, Fields, UnreadFieldError, missing, refusal
 from .hf.judged import ACTIVATIONS, Judged, by_name, judged
 from .hf.shape import Shape
 from .hub import config_text
-from .quantised import UnreadError, check_counted, number_type_of, quantised_note, quantised_of
+from .quantised import UnreadError, cache_note, check_counted, number_type_of, quantised_note, quantised_of
 from .spec import TEXT_ALONE, AssumedHeads, ModelSpec
 from .unstated import Unstated
 
@@ -192,6 +192,7 @@ def _aside(error: GlassLlamaError) -> str:
 
 def _with_quantised(spec: ModelSpec, config: Mapping[str, Any]) -> ModelSpec:
     """With how the weights are stored, or why what quantization_config says of it is not counted."""
+    spec = replace(spec, notes=(*spec.notes, *filter(None, [cache_note(config)])))
     if spec.unstated:  # the weights are not counted at all
         return spec
     try:

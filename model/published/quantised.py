@@ -2,7 +2,8 @@
 
 What is not read is said by its name, never passed over (UnreadError). Layouts as in transformers 5.23 and in the
 libraries that write the files: AutoGPTQ and GPTQModel (qweight, qzeros, scales, g_idx), AutoAWQ (without g_idx),
-bitsandbytes 0.49 (QuantState, SCB), compressed-tensors 0.13, and DeepSeek-V3's README_WEIGHTS.md (weight_scale_inv).
+bitsandbytes 0.49 (QuantState, SCB), compressed-tensors 0.13, ModelOpt (weight_scale, weight_scale_2, input_scale), and
+DeepSeek-V3's README_WEIGHTS.md (weight_scale_inv).
 """
 
 from collections.abc import Mapping
@@ -85,13 +86,55 @@ def quantised_of(config: Mapping[str, Any]) -> QuantSpec | None:
         return None
     if not isinstance(given, Mapping):
         raise UnreadError("it is no object")
-    raw, method = _Raw(given), given.get("quant_method")
+    method = given.get("quant_method")
+    if method is None and "quant_algo" in _of_modelopt(given):
+        method = "modelopt"
+    raw = _Raw(_of_modelopt(given) if method in _MODELOPT else given)
     if method is None and (given.get("load_in_4bit") or given.get("load_in_8bit")):
         method = "bitsandbytes"
     reader = _READERS.get(method) if isinstance(method, str) else None
     if reader is None:
         raise UnreadError(f"quant_method {shortly(method)} is none of {', '.join(_READERS)}")
     return reader(raw)
+
+
+def cache_note(config: Mapping[str, Any]) -> str:
+    """That the checkpoint asks for a cache in fewer bits, and which format of the calculator's that is; "" where it
+    does not. app/remarks.py has the Chinese of it."""
+    inner = config.get("text_config")
+    places = (config, inner if isinstance(inner, Mapping) else {})
+    given = next((one for place in places if isinstance(one := place.get("quantization_config"), Mapping)), {})
+    scheme, algo = given.get("kv_cache_scheme"), _of_modelopt(given).get("kv_cache_quant_algo")
+    if isinstance(algo, str) and algo.upper() in _CACHES:
+        said, name = f"kv_cache_quant_algo {algo.upper()}", _CACHES[algo.upper()]
+    elif isinstance(scheme, Mapping) and (scheme.get("num_bits"), scheme.get("type")) == (8, "float"):
+        said, name = "kv_cache_scheme: float, 8 bits", "fp8"
+    else:
+        return ""
+    return f"The checkpoint asks for a cache in {name} ({said}), which vLLM's auto takes: choose {name} as the format."
+
+
+# What ModelOpt calls the cache's formats, and the calculator.
+_CACHES: Mapping[str, str] = MappingProxyType({"FP8": "fp8", "NVFP4": "nvfp4"})
+_MODELOPT = ("modelopt", "modelopt_fp4")
+
+
+def _of_modelopt(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """ModelOpt's fields, which hf_quant_config.json has one level deeper than config.json."""
+    inner = given.get("quantization")
+    return inner if isinstance(inner, Mapping) else given
+
+
+def _modelopt(raw: _Raw) -> QuantSpec:
+    """4 bits with an e4m3 scale for 16 inputs, or e4m3; two fp32 scales a matrix, of its weights and of its inputs."""
+    algo, kept = raw.fields.get("quant_algo"), exceptions(raw.names("ignore", "exclude_modules"))
+    alone = _experts_alone(kept)
+    if algo not in ("NVFP4", "FP8"):
+        raise UnreadError(f"its quant_algo is {shortly(algo)}")
+    one = QuantSpec("fp8", 8, group_in=None, group_out=None, scale_bytes=4, each_bytes=4)
+    if algo == "NVFP4":
+        one = QuantSpec("nvfp4", 4, group_in=raw.count("group_size", 16), scale_bytes=1, each_bytes=8)
+    return replace(one, experts_alone=alone, kept=() if alone else kept)
 
 
 def _mxfp4(raw: _Raw) -> QuantSpec:
@@ -200,6 +243,7 @@ _READERS = {
     "awq": _awq,
     "bitsandbytes": _bitsandbytes,
     "compressed-tensors": _compressed,
+    **dict.fromkeys(_MODELOPT, _modelopt),
 }
 
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from app.remarks import in_chinese
+from app.remarks import in_chinese, in_languages
 from model import GlassLlamaError, spec_from_config
 from model.kv_math.__main__ import main
 from model.kv_math.memory import Setup, memory_use
@@ -212,3 +212,46 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert "13,761,264,768 B" not in capsys.readouterr().out
     with pytest.raises(GlassLlamaError, match="expected one of fp32"):
         Setup(weights="x")
+
+
+LLAMA_3_1_8B = {
+    "model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096, "intermediate_size": 14_336,
+    "vocab_size": 128_256, "num_attention_heads": 32, "num_key_value_heads": 8, "tie_word_embeddings": False,
+}  # fmt: skip
+EIGHT_BITS = {"dynamic": False, "num_bits": 8, "type": "float"}
+NVFP4_WEIGHTS = {"dynamic": False, "num_bits": 4, "type": "float", "group_size": 16}
+NVFP4 = {
+    "config_groups": {"group_0": {"input_activations": NVFP4_WEIGHTS, "weights": NVFP4_WEIGHTS, "targets": ["Linear"]}},
+    "ignore": ["lm_head"], "quant_algo": "NVFP4", "kv_cache_scheme": EIGHT_BITS, "quant_method": "modelopt",
+}  # fmt: skip
+
+
+def test_modelopts_nvfp4_is_half_a_byte_a_scale_for_16_and_two_scales_a_matrix() -> None:
+    """Each layer: 2 × 4096² + 2 × 4096 × 1024 + 3 × 4096 × 14,336 weights in seven matrices; the rest in bf16."""
+    linear = 32 * (2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14_336)
+    rest = 2 * (2 * 128_256 * 4096 + 65 * 4096)
+    assert counted(LLAMA_3_1_8B, NVFP4).total_bytes == linear // 2 + linear // 16 + 32 * 7 * 8 + rest == 6_027_749_120
+    producer = {"quantization": {"quant_algo": "NVFP4", "group_size": 16, "exclude_modules": ["lm_head"]}}
+    assert counted(LLAMA_3_1_8B, producer).total_bytes == 6_027_749_120
+    fp8 = counted(LLAMA_3_1_8B, {"quant_method": "modelopt", "quant_algo": "FP8", "ignore": ["lm_head"]})
+    assert fp8.total_bytes == linear + 32 * 7 * 8 + rest
+
+
+@pytest.mark.parametrize(
+    ("quantised", "said", "name"),
+    [
+        (NVFP4, "kv_cache_scheme: float, 8 bits", "fp8"),
+        (scheme() | {"kv_cache_scheme": EIGHT_BITS}, "kv_cache_scheme: float, 8 bits", "fp8"),
+        ({**NVFP4, "kv_cache_quant_algo": "NVFP4"}, "kv_cache_quant_algo NVFP4", "nvfp4"),
+        ({"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}}, "kv_cache_quant_algo FP8", "fp8"),
+        (scheme(), "", ""),
+        (scheme() | {"kv_cache_scheme": None}, "", ""),
+        (scheme() | {"kv_cache_scheme": {"num_bits": 8, "type": "int"}}, "", ""),
+    ],
+)
+def test_that_a_checkpoint_asks_for_a_cache_in_fewer_bits_is_said(quantised: Any, said: str, name: str) -> None:
+    spec = spec_from_config({**LLAMA_3_1_8B, "quantization_config": quantised})
+    notes = [note for note in spec.notes if "asks for a cache" in note]
+    asks = f"The checkpoint asks for a cache in {name} ({said}), which vLLM's auto takes: choose {name} as the format."
+    assert notes == ([asks] if name else [])
+    assert all(in_languages(note)["zh"] != note for note in notes)
