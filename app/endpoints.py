@@ -165,8 +165,9 @@ def kv_cache(
         gpu: "B300", "B200", "H200", "H20", "H100", "A100 80", "A100 40", "L40S", "5090", "4090", "T4", "MI325X",
             "MI300X", "M3 Ultra" or "M4 Max": count the weights too, say what fits there.
         weights: with gpu, how the weights are stored, such as bf16, fp8 or int4_g128; "config", the default, is as the
-            quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors, modelopt), else
-            in the number type that it names, else bf16. Where it says something that is not counted, `notes` says why.
+            quantization_config of config or hub says (mxfp4, fp8, gptq, awq, bitsandbytes, compressed-tensors,
+            modelopt), else in the number type that it names, else bf16. Where it says something that is not counted,
+            `notes` says why.
         embeddings: with gpu, how the embedding tables are stored, where not as the weights' format has them.
         usable_percent: with gpu, how much of its memory weights and cache may take, in per cent such as 92.5, or up
             to 1 as a share such as 0.925, as --gpu-memory-utilization has it (vLLM's own rule is stricter: vllm).

@@ -44,8 +44,8 @@ def _compared(log: EngineLog, spec: ModelSpec, asked: Log) -> tuple[Comparison, 
     """The log beside a model, and where its number format comes from: of those with which the sum is what the log
     prints the first, where the log states none and the calculator's is none of them."""
     options = asked.options
-    found = compare(log, spec, asked.dtype, options.tp, options.block_size)
+    found = compare(log, spec, asked.dtype, options.tp, options.block_size, options.layout)
     origin: DtypeFrom = "log" if states_format(log) else "unknown" if log.stated else "chosen"
     if origin == "chosen" and found.fitting and asked.dtype not in found.fitting:
-        return compare(log, spec, found.fitting[0], options.tp, options.block_size), "fits"
+        return compare(log, spec, found.fitting[0], options.tp, options.block_size, options.layout), "fits"
     return found, origin

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
+from ..kv_math.options import Layout
 from .amounts import Printed
 from .lines import Cut, Found
 
@@ -87,7 +88,8 @@ class EngineLog:
     own says so. `drafts` is a draft model's cache, `draft_states` what is kept of each drafted token's state; both
     stand beside the pools. `printed` is what the engine prints of the model's shape, each value with its line.
     `weights` is what it says of the weights' size, `beside` are its buffers beside weights and cache. `cut` is where
-    the log ends within a number, which is not read.
+    the log ends within a number, which is not read. `layout` is what the engine stores of MLA's latents (KvOptions): as
+    the log prints it, else as the calculator is set.
     """
 
     engine: Engine
@@ -123,6 +125,7 @@ class EngineLog:
     weights: LoadedWeights | None = None
     beside: tuple[Fact, ...] = ()
     cut: Cut | None = None
+    layout: Layout = "formula"
 
 
 @dataclass

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from ...errors import GlassLlamaError
 from ...kv_math.formats import FORMATS
+from ...kv_math.options import Layout
 from ...published.spec import ModelSpec
 from ..facts import Conflict, EngineLog
 from . import llama_cpp, paged, vllm
@@ -27,12 +28,15 @@ LINE_OF = {"tokens": "pool_tokens", "concurrency": "concurrency", "longest": "lo
 ONE_PROCESS = ("llama.cpp", "Ollama")  # whose sums are of all its devices, whatever the calculator shares out
 
 
-def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int = 1) -> Comparison:
+def compare(
+    log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int = 1, layout: Layout = "formula"
+) -> Comparison:
     """`log` beside the formula for `spec`.
 
-    `dtype`, `tp` and `block` are the calculator's, for what the log does not say. Raises GlassLlamaError for a model or
-    a format that cannot be compared.
+    `dtype`, `tp`, `block` and `layout` are the calculator's, for what the log does not say. Raises GlassLlamaError
+    for a model or a format that cannot be compared.
     """
+    log = replace(log, layout=_layout(log, spec, layout))
     stages = log.pp or 1
     ranks = 1 if log.engine in ONE_PROCESS else log.tp or tp
     fitting = () if log.dtype or log.stated else tuple(_fitting(log, spec, ranks, block))
@@ -53,6 +57,20 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, tp: int = 1, block: int
     rows = _marked(rows, differences)
     found = Comparison(log, spec, k.name, v.name, ranks, stages, tuple(rows), tuple(differences), fitting, conflicts)
     return replace(found, weights=counted_weights(log, spec, ranks, stages))
+
+
+def _layout(log: EngineLog, spec: ModelSpec, chosen: Layout) -> Layout:
+    """Whether MLA's latents or K and V of every head are stored: by the width of K that llama.cpp prints, else as
+    chosen."""
+    if spec.mla is None:
+        return "formula"
+    one = log.printed.get("n_embd_head_k")
+    width = int(one["value"]) if one and one["value"].strip().isdigit() else 0
+    if width == spec.mla.kv_lora_rank + spec.mla.qk_rope_head_dim:
+        return "formula"
+    if width and width == spec.mla.qk_nope_head_dim + spec.mla.qk_rope_head_dim:
+        return "expanded_mla"
+    return chosen if chosen == "expanded_mla" else "formula"
 
 
 def states_format(log: EngineLog) -> bool:

@@ -91,7 +91,7 @@ def _beside(found: Comparison) -> Iterator[Comparison]:
     size = _size_in(log.model)
     for spec in sorted(catalogue().values(), key=lambda one: bool(size) and not _is_of(one, size)):
         try:
-            yield compare(log, spec, found.dtype, found.tp)
+            yield compare(log, spec, found.dtype, found.tp, layout=log.layout)
         except GlassLlamaError:  # a model without such a cache
             continue
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from ...kv_math import KvOptions, kv_breakdown
 from ...kv_math.formats import FORMATS, KvFormat, kv_format
-from ...kv_math.options import check, own_layers
+from ...kv_math.options import Layout, check, own_layers
 from ...kv_math.terms import PLACE_OF, SELF, SelfPlace, stores
 from ...published.spec import ModelSpec
 from ..lines import trouble
@@ -28,16 +28,18 @@ class Layers:
     of_v: int = 0
 
 
-def layers_of(spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1, stage: range | None = None) -> list[Layers]:
+def layers_of(
+    spec: ModelSpec, k: KvFormat, v: KvFormat, tp: int = 1, stage: range | None = None, layout: Layout = "formula"
+) -> list[Layers]:
     """What every kind of layer keeps of a token, kinds without layers left out; of one pipeline `stage` alone where one
-    is given.
+    is given; `layout` as in KvOptions.
 
     Raises GlassLlamaError for a model whose tokens do not each take the same, and for formats that do not fit it.
     """
     if spec.compressed or spec.is_encoder_decoder:
         said = f"{spec.name} keeps entries that are not one a token; its log is not compared yet."
         raise trouble("model", said, model=spec.name)
-    options = KvOptions(tp=tp)
+    options = KvOptions(tp=tp, layout=layout)
     check(spec, 1, 1, k, options)
     kinds: dict[SelfPlace, int] = dict.fromkeys(SELF, 0)
     for index in own_layers(spec, None):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ...kv_math.formats import KvFormat
+from ...kv_math.options import own_layers
 from ...published.spec import ModelSpec
 from ..amounts import Printed
 from ..facts import EngineLog, Pool
@@ -43,7 +44,7 @@ def stated(log: EngineLog) -> tuple[KvFormat, KvFormat] | None:
 
 def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list[Row], list[Difference]]:
     """Rows and differences. llama.cpp's lines are of all devices together."""
-    layers = layers_of(spec, *formats(log, dtype))
+    layers = layers_of(spec, *formats(log, dtype), layout=log.layout)
     pools = {pool.kind: pool for pool in log.pools}
     base = pools.get("full") or pools.get("all") or pools.get("sliding")
     alike = len(layers) == 1 and not state_bytes(spec, dtype)
@@ -62,10 +63,27 @@ def compare(log: EngineLog, spec: ModelSpec, dtype: str, _tp: int) -> tuple[list
         rows.append(_state(log, spec, own, state, steps))
         needed += own * log.sequences
         kept += 4 * state_elements(spec) * state.cells * state.streams if state else 0
+    kept += _latent_v(log, spec, dtype, kept, steps)
     logged = Cell(log.logged.bytes, log.logged.text) if log.logged else None
     rows.append(Row("bytes", Cell(needed), Cell(kept), logged))
     left = rest(kept, log.logged) or Difference("no_bytes", None, "", {})
     return rows, [*steps, left]
+
+
+def _latent_v(log: EngineLog, spec: ModelSpec, dtype: str, kept: int, steps: list[Difference]) -> int:
+    """Bytes of a V beside MLA's latents, which K holds already: llama.cpp until January 2026. 0 where the log has none
+    of it."""
+    base = next((pool for pool in log.pools if pool.kind == "full"), None)
+    if spec.mla is None or log.layout != "formula" or base is None or log.logged is None or log.logged.holds(kept):
+        return 0
+    width, layers = spec.mla.kv_lora_rank, len(own_layers(spec, None))
+    each = formats(log, dtype)[1].vector_bytes(width)
+    more = layers * each * base.cells * base.streams
+    if not log.logged.holds(kept + more):
+        return 0
+    told = {"layers": layers, "width": width, "cells": base.cells * base.streams}
+    steps.append(Difference("latent_v", more, "llama_latent_v", told))
+    return more
 
 
 def _without_cells(layers: list[Layers], size: Printed, full: bool, alike: bool) -> tuple[list[Row], list[Difference]]:

@@ -17,7 +17,7 @@ def compare(
     log: EngineLog, spec: ModelSpec, dtype: str, tp: int, stage: range | None = None
 ) -> tuple[list[Row], list[Difference]]:
     """Rows and differences, on one rank; `stage` are the layers of its pipeline stage, where there are several."""
-    layers = layers_of(spec, plain(dtype), plain(dtype), tp, stage)
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp, stage, log.layout)
     each, tokens = rate(layers), log.tokens
     if windows := next((one for one in log.pools if one.kind == "sliding"), None):
         return _two_pools(log, spec, layers, windows)
@@ -55,7 +55,7 @@ def odd_parts(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, stage: range
     pool = next((one for one in log.pools if one.kind == "full"), None)
     if pool is None or not pool.parts or any(one.kind == "sliding" for one in log.pools):
         return
-    layers = layers_of(spec, plain(dtype), plain(dtype), tp, stage)
+    layers = layers_of(spec, plain(dtype), plain(dtype), tp, stage, log.layout)
     each = (sum(one.count * one.of_k for one in layers), sum(one.count * one.of_v for one in layers))
     if not all(each):
         return

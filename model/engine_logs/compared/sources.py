@@ -37,6 +37,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         ),
         "llama_iswa": _file(_LLAMA, "57ace0d612a11133ac86edcc7af1b323bf05f12f", "src/llama-kv-cache-iswa.cpp"),
         "llama_swa": _thread(_LLAMA, 13194, "pull"),
+        "llama_latent_v": _thread(_LLAMA, 19067, "pull"),
         "llama_state": _thread("lmstudio-ai/lmstudio-bug-tracker", 1862),
         "llama_snapshots": _file(
             _LLAMA, "76d94392764a8bcc1e93bd6f248c30aec2cfac9a", "src/llama-memory-recurrent.cpp", "n_rs_seq"

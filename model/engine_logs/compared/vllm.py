@@ -140,10 +140,10 @@ def compare(
 def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int, stage: range | None = None) -> Plan | None:
     """How the layers are laid out; None where none keeps K and V."""
     fmt, linear = plain(dtype), linear_layers(spec)
-    layers = layers_of(spec, fmt, fmt, tp, stage)
+    layers = layers_of(spec, fmt, fmt, tp, stage, log.layout)
     if not layers:
         return None
-    kinds = _kinds(layers_of(spec, fmt, fmt, tp), linear)
+    kinds = _kinds(layers_of(spec, fmt, fmt, tp, layout=log.layout), linear)
     state = state_bytes(spec, dtype, tp) // linear if linear else 0
     usual = SPARSE_BLOCK if spec.mla and spec.indexer else BLOCK
     aligned = aligned_block(state, layers[0].each) if linear else usual

@@ -1254,3 +1254,51 @@ def test_a_later_model_of_the_same_shape_is_known_by_its_name() -> None:
     assert listed("meta-llama/Llama-3.3-70B-Instruct") == "Llama-3.1 70B"
     assert listed("deepseek-ai/DeepSeek-R1") == "DeepSeek-V3"
     assert listed("deepseek-ai/DeepSeek-V3.2") == "DeepSeek-V3.2-Exp"
+
+
+OF_LATENTS = """\
+{shape}llama_context: n_ctx         = 4096
+llama_kv_cache_unified: size = {size} MiB (  4096 cells,  61 layers,  1/1 seqs), K (f16): {k} MiB, V (f16): {v} MiB
+"""
+
+
+def test_a_v_that_llama_cpp_kept_beside_the_latents_is_told() -> None:
+    """DeepSeek-V3: 61 × 576 × 2 × 4,096 B are 274.5 MiB of K, and 61 × 512 × 2 × 4,096 B 244 MiB of a V."""
+    spec = catalogue()["DeepSeek-V3"]
+    log = read_log(OF_LATENTS.format(shape="", size="518.50", k="274.50", v="244.00"))
+    found = compare(log, spec, "bf16")
+    k, v = 61 * 576 * 2 * 4096, 61 * 512 * 2 * 4096
+    assert figures(found, "bytes") == (k, k + v, 518.5 * 2**20)
+    assert steps(found) == {"latent_v": v, "rounding": 0}
+    since = compare(read_log(OF_LATENTS.format(shape="", size="274.50", k="274.50", v="0.00")), spec, "bf16")
+    assert steps(since) == {"rounding": 0}
+    odd = compare(read_log(OF_LATENTS.format(shape="", size="400.00", k="274.50", v="125.50")), spec, "bf16")
+    assert steps(odd) == {"unexplained": 400 * 2**20 - k}
+
+
+def test_mla_that_is_written_out_for_every_head_is_compared_as_the_log_prints_it_or_as_it_is_set() -> None:
+    """DeepSeek-V3: 128 heads with K of 192 and V of 128 are 61 × 128 × 320 × 2 × 4,096 B = 19,520 MiB."""
+    spec, whole = catalogue()["DeepSeek-V3"], {"size": "19520.00", "k": "11712.00", "v": "7808.00"}
+    wide = "print_info: n_embd_head_k    = 192\nprint_info: n_embd_head_v    = 128\n"
+    each = 61 * 128 * 320 * 2 * 4096
+    for shape, layout in ((wide, "formula"), ("", "expanded_mla"), (wide, "expanded_mla")):
+        found = compare(read_log(OF_LATENTS.format(shape=shape, **whole)), spec, "bf16", layout=layout)
+        assert figures(found, "bytes") == (each, each, 19_520 * 2**20)
+        assert steps(found) == {"rounding": 0}
+    latents = OF_LATENTS.format(shape=wide.replace("192", "576"), size="274.50", k="274.50", v="0.00")
+    assert steps(compare(read_log(latents), spec, "bf16", layout="expanded_mla")) == {"rounding": 0}
+
+
+def test_what_vllm_stores_of_mla_is_compared_as_the_calculator_is_set() -> None:
+    """VLLM_MLA_DISABLE=1 on eight ranks: 16 heads of 192 + 128 numbers, 61 × 16 × 320 × 2 B = 624,640 B a token."""
+    spec, each = catalogue()["DeepSeek-V3"], 61 * 16 * 320 * 2
+    blocks = 1000
+    room = f"{16 * each * blocks / 2**30:.2f}"
+    log = (
+        "INFO model='deepseek-ai/DeepSeek-V3', dtype=torch.bfloat16, tensor_parallel_size=8, kv_cache_dtype=auto\n"
+        f"Available KV cache memory: {room} GiB\nGPU KV cache size: {16 * blocks:,} tokens\n"
+    )
+    found = compare(read_log(log), spec, "bf16", layout="expanded_mla")
+    assert figures(found, "token")[0] == each == 624_640
+    assert reserved(found, "bytes") == 16 * each * blocks
+    assert figures(compare(read_log(log), spec, "bf16"), "token")[0] == 61 * 576 * 2
