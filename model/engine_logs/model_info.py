@@ -22,6 +22,8 @@ KEYS: Mapping[str, str] = MappingProxyType(
         "n_head_kv": "attention.head_count_kv",
         "n_embd_head_k": "attention.key_length",
         "n_embd_head_v": "attention.value_length",
+        "n_embd_head_k_mla": "attention.key_length_mla",
+        "n_embd_head_v_mla": "attention.value_length_mla",
         "n_embd": "embedding_length",
         "n_ctx_train": "context_length",
         "n_ff": "feed_forward_length",

@@ -332,6 +332,7 @@ def test_a_log_that_a_pasted_config_does_not_go_with_offers_the_model_of_the_lis
     assert (size["another"], size["another_by"], bool(size["rows"])) == ("Llama-3 8B", "bytes", True)
     assert [(one["code"], one["line"], one["other"]) for one in size["conflicts"]] == [("size", 1, "70.6B")]
     rates = {"logged": "54.02 GiB", "tokens": 442_528, "each": 32 * 8 * 2 * 128 * 2, "own": 80 * 8 * 2 * 128 * 2}
+    rates["mean"] = int(54.02 * 2**30) // 442_528
     assert size["another_params"] == rates
     unsaid = answer("ours/foo")
     assert (unsaid["another_by"], unsaid["conflicts"], unsaid["agrees"]) == ("bytes", [], False)

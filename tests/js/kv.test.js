@@ -747,3 +747,20 @@ test("a format of K and one of V are one setting, and one where they are the sam
     ["q8_0", "q8_0", pairs[0].name],
   );
 });
+
+test("a link holds a pasted config and a Hub's id only as long as they are of the chosen model", () => {
+  let linked = {};
+  const settings = { get: () => ({}), set: (_name, values) => (linked = values) };
+  const glass = { settings, repaint() {}, on() {}, calculate: () => new Promise(() => {}) };
+  const given = (...names) => names.map((name) => linked[name]);
+  const state = createQuestion(glass);
+  state.set({ model: ":config", config: "{}", config_name: "Mine", hub: "a/b" });
+  assert.deepEqual(given("model", "config", "config_name", "hub"), [":config", "{}", "Mine", undefined]);
+  state.set({ model: "Llama-3 70B" });
+  assert.deepEqual(given("model", "config", "config_name", "hub"), ["Llama-3 70B", undefined, undefined, undefined]);
+  assert.equal(state.settings.config, "{}"); // which its box still holds
+  state.set({ model: ":hub" });
+  assert.deepEqual(given("config", "hub"), [undefined, "a/b"]);
+  state.set({ model: ":config" });
+  assert.deepEqual(given("config", "hub"), ["{}", undefined]);
+});

@@ -69,14 +69,25 @@ export const only = (given, names) =>
  * @param {string} name under which the link keeps what differs from the first
  * @param {Record<string, string>} first
  * @param {Fields} fields the others
- * @param {{ names?: Iterable<string>; emptied?: string }} how `names`: of all settings; `emptied`: what a link says
- *   of one that was emptied, since nothing at all means the first
+ * @param {{
+ *   names?: Iterable<string>;
+ *   emptied?: string;
+ *   kept?: (settings: Record<string, string>) => Record<string, string>;
+ * }} how
+ *   `names`: of all settings; `emptied`: what a link says of one that was emptied, since nothing at all means the
+ *   first; `kept`: those of them that the link holds
  * @returns {{
  *   state: Fields & { settings: Record<string, string> };
  *   set: (change: Record<string, string>) => void;
  * }}
  */
-export function linkedState(glass, name, first, fields, { names = Object.keys(first), emptied = "" } = {}) {
+export function linkedState(
+  glass,
+  name,
+  first,
+  fields,
+  { names = Object.keys(first), emptied = "", kept = (all) => all } = {},
+) {
   const linked = () => ({ ...first, ...only(glass.settings.get(name), names) });
   const state = reactive({ ...fields, settings: linked() }, glass.repaint);
   glass.on?.("restored", () => {
@@ -85,7 +96,7 @@ export function linkedState(glass, name, first, fields, { names = Object.keys(fi
   /** @param {Record<string, string>} change */
   function set(change) {
     state.settings = { ...state.settings, ...change };
-    const changed = Object.entries(state.settings).filter(([one, value]) => value !== (first[one] ?? ""));
+    const changed = Object.entries(kept(state.settings)).filter(([one, value]) => value !== (first[one] ?? ""));
     glass.settings.set(name, Object.fromEntries(changed.map(([one, value]) => [one, value || emptied])));
   }
   return { state, set };

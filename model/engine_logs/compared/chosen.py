@@ -106,6 +106,7 @@ def _rates(found: Comparison, fit: Comparison) -> dict[str, object]:
         "logged": logged.text if logged else "",
         "tokens": int(slots.value) if slots else 0,
         "each": int(each.value) if each else 0,
+        "mean": logged.bytes // int(slots.value) if logged and slots and slots.value else 0,
         "own": int(own.value) if own else 0,
     }
 

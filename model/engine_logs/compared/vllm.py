@@ -254,7 +254,10 @@ def _blocks_how(log: EngineLog, plan: Plan) -> str:
         return ""
     if log.tokens and len(plan.groups) == 1:
         return f"{log.tokens:,} / {plan.block_size:,}"
-    return f"{log.logged.text} // ({product(plan.block_size, plan.group, plan.layers[0].each)})"
+    each = f"({product(plan.block_size, plan.group, plan.layers[0].each)})"
+    if log.logged.bytes // plan.block == _blocks(log, plan):
+        return f"{log.logged.bytes:,} // {each}"
+    return f"{log.logged.text} ± {log.logged.slack:,} B // {each}"  # as many as the tokens make, within the rounding
 
 
 def _tokens_of_groups(log: EngineLog, plan: Plan, blocks: int, groups: int, steps: list[Difference]) -> Row:

@@ -2,6 +2,8 @@
 
 import ast
 import json
+from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -1302,3 +1304,27 @@ def test_what_vllm_stores_of_mla_is_compared_as_the_calculator_is_set() -> None:
     assert figures(found, "token")[0] == each == 624_640
     assert reserved(found, "bytes") == 16 * each * blocks
     assert figures(compare(read_log(log), spec, "bf16"), "token")[0] == 61 * 576 * 2
+
+
+def test_blocks_that_the_tokens_make_within_the_rounding_say_so() -> None:
+    """gpt-oss-20b: 60.21 GiB are 164,413 blocks of 16 × 12 × 2,048 B; 1,315,200 tokens are two groups' 164,400, which
+    are 60.205 GiB."""
+    block = 16 * 12 * 2048
+    assert int(60.21 * GIB) // block == 164_413
+    assert f"{164_401 * block / GIB:.2f}" == "60.21"
+    spec = replace(catalogue()["gpt-oss-120b"], n_layers=24)
+    log = (
+        "INFO (v0.11.0) model='openai/gpt-oss-20b', dtype=torch.bfloat16, tensor_parallel_size=1, kv_cache_dtype=auto\n"
+        "Available KV cache memory: {} GiB\nGPU KV cache size: {} tokens\n"
+    )
+    hows = []
+    for room, tokens in (("60.21", "1,315,200"), ("60.21", "1,315,296")):
+        found = compare(read_log(log.format(room, tokens)), spec, "bf16")
+        cell = next(row.reserved for row in found.rows if row.quantity == "blocks")
+        assert cell is not None
+        hows.append((cell.value, cell.how))
+    room = int(Decimal("60.21") * GIB)
+    assert hows == [
+        (164_401, f"60.21 GiB ± {-(-GIB // 200):,} B // (16 × 12 × 2,048)"),
+        (164_413, f"{room:,} // (16 × 12 × 2,048)"),
+    ]

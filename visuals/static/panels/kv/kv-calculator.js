@@ -72,6 +72,17 @@ const settingsIn = (glass, { model, tokens, batch, dtype }) => ({
   dtype,
 });
 
+/**
+ * A last good answer while another format is refused: what was remarked on its own format would stand beside that.
+ *
+ * @param {Answer} answer
+ * @returns {Answer}
+ */
+const withoutFormat = (answer) => ({
+  ...answer,
+  notes: answer.notes.filter(({ code }) => !["format", "stored_fp8"].includes(code)),
+});
+
 /** Settings that the comparison of the four kinds leaves out. */
 const PLAIN = [
   "tp",
@@ -143,7 +154,7 @@ export default function kvCalculator(element, glass) {
   return inView(element, function draw() {
     const { answer, trouble } = asked;
     const settings = answer && settingsIn(glass, answer);
-    const reading = answer && readCache(answer);
+    const reading = answer && readCache(trouble?.params.field === "dtype" ? withoutFormat(answer) : answer);
     panel.title.textContent = settings ? panel.text("title_of", settings) : panel.text("title");
     form.show();
     const empty = asked.settings.model === ":config" && !asked.settings.config; // a reader is about to paste

@@ -24,6 +24,7 @@ const SIZES = new Set([
   "own",
   "counted",
   "each",
+  "mean",
   "stored",
   "decimal",
   "binary",

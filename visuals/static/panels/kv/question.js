@@ -202,6 +202,18 @@ export function requestOf(settings) {
   );
 }
 
+/**
+ * The settings without the config and the Hub's id that belong to a model that is not the chosen one: they stay in
+ * their boxes, and in no link.
+ *
+ * @param {Settings} settings
+ * @returns {Settings}
+ */
+function ofModel({ config = "", config_name = "", hub = "", ...settings }) {
+  if (settings.model === ":config") return { ...settings, config, config_name };
+  return settings.model === ":hub" ? { ...settings, hub } : settings;
+}
+
 /** @type {Asked | null} */
 let shared = null;
 
@@ -225,7 +237,7 @@ export function question(glass) {
 export function createQuestion(glass) {
   /** @type {Known} */
   const known = { answered: null, answer: null, trouble: null, catalogue: null, sliding: null };
-  const { state, set } = linkedState(glass, "kv", FIRST, known, { names: NAMES });
+  const { state, set } = linkedState(glass, "kv", FIRST, known, { names: NAMES, kept: ofModel });
   const asker = createAsker(glass, "kv", ({ data, message = null }, /** @type {Settings} */ settings) => {
     if (data) Object.assign(state, { answer: data, answered: settings, trouble: null });
     else state.trouble = message; // the last good answer stays
