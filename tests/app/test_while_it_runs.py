@@ -201,6 +201,7 @@ def test_heads_that_are_measured_are_counted(browser: Browser, bundled: str) -> 
     says, bar = page.locator(".st-try [role=status]"), page.locator(".st-measured")
     expect(says).to_have_text(text("story.did_wait"))
     assert bar.evaluate("(one) => [one.hasAttribute('value'), one.value]") == [True, 0]
+    expect(page.locator("[data-act=back]")).to_have_text(text("story.act_stop"))  # there is nothing to undo yet
     later = Holding(page, '"heads"')
     first.go()
     later.wait()
@@ -209,6 +210,7 @@ def test_heads_that_are_measured_are_counted(browser: Browser, bundled: str) -> 
     expect(says).to_have_text(text("story.did_wait_part", done=int(done), total=int(total)))
     later.go()
     page.wait_for_function("glass.state.trace.changes.heads?.length")
+    expect(page.locator("[data-act=back]")).to_have_text(text("story.act_back"))
     leave(page)
 
 

@@ -123,7 +123,7 @@ function barsOf(before, now, left) {
 }
 
 /**
- * What can be done to the answer, as buttons; once something is done, the way back.
+ * What can be done to the answer, as buttons; once something is done, the way back, and until then what stops it.
  *
  * @param {Glass} glass
  * @param {{ hide: () => void; heads: () => void; back: () => void }} does
@@ -132,14 +132,25 @@ function createActs({ state, text }, does) {
   const element = h("p.st-acts");
   /** @type {(name: keyof typeof does, words: string) => HTMLElement} */
   const button = (name, words) => h("button.st-act", { "data-act": name, click: does[name] }, words);
-  /** @type {(rests: Rests | null, act: Act | null, waits: boolean, gloss: Gloss, ...more: unknown[]) => void} */
-  const draw = memo((/** @type {Rests | null} */ rests, act, waits, gloss) => {
+  /**
+   * @type {(
+   *   rests: Rests | null,
+   *   act: Act | null,
+   *   seeks: boolean,
+   *   waits: boolean,
+   *   gloss: Gloss,
+   *   ...more: unknown[]
+   * ) => void}
+   */
+  const draw = memo((/** @type {Rests | null} */ rests, act, seeks, waits, gloss) => {
     const [key] = rests?.tokens ?? [];
     const pieces = state.trace?.tokens.pieces ?? [];
     const word = key === undefined ? "" : namedInWord(text, pieces, key) + gloss(pieces[key]);
     const hide = word ? [button("hide", text("story.act_hide", { word }))] : [];
     const heads = rests ? [button("heads", text("story.act_heads"))] : [];
-    element.replaceChildren(...(act ? [button("back", text("story.act_back"))] : [...hide, ...heads]));
+    element.replaceChildren(
+      ...(act ? [button("back", text(`story.act_${seeks ? "stop" : "back"}`))] : [...hide, ...heads]),
+    );
     for (const one of element.querySelectorAll("button")) one.disabled = waits;
   });
   return { element, draw };
@@ -410,7 +421,7 @@ export function createExperiment(glass) {
     element.dataset.act = act ?? "";
     const words = act || !rests || !isReliable ? null : glass.detail("words", { token: trace.T - 1 });
     keepingFocus(() => {
-      acts.draw(rests, act, waits, gloss, language, trace.tokens.pieces);
+      acts.draw(rests, act, view.waits, waits, gloss, language, trace.tokens.pieces);
       swaps.draw(words, waits, gloss, run.changes, language);
     });
     says.textContent = sayingOf(glass, view, trace, rests, comes ? { part } : null);

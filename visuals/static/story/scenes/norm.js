@@ -34,16 +34,30 @@ function arrowsOf(width, arrows) {
   const [x0, y0] = [width * (long[0] < 0 ? 0.7 : 0.3), long[1] < 0 ? EDGE : HIGH - EDGE];
   const scale = Math.min(0.5 * width, HIGH - 2 * EDGE) / most;
   const axis = (/** @type {number[]} */ [x1, y1, x2, y2]) => svg("line.st-axis", { x1, y1, x2, y2 });
-  const drawn = arrows.flatMap(({ name, role, at: [a, b], end }) => {
+  const size = (/** @type {Arrow} */ { at }) => Math.hypot(...at);
+  const shorter = arrows.reduce((least, arrow) => (size(arrow) < size(least) ? arrow : least));
+  const drawn = arrows.flatMap((arrow) => {
+    const {
+      name,
+      role,
+      at: [a, b],
+      end,
+    } = arrow;
     const [x, y] = [x0 + a * scale, y0 - b * scale];
     const side = a < 0 ? "end" : "start";
     const headed = Math.hypot(x - x0, y - y0) >= HEADED;
+    const beside = b < 0 ? y0 - 8 : y0 + 20; // across the axis: at its end the longer arrow would go through it
     const look = { stroke: `var(--glass-${role})`, "marker-end": headed ? `url(#st-${end})` : "none" };
     return [
       svg("line.st-arrow", { x1: x0, y1: y0, x2: x, y2: y, ...look }),
       svg(
         "text",
-        { x: x + (a < 0 ? -10 : 10), y: y + 5, "text-anchor": side, style: `fill: var(--glass-${role})` },
+        {
+          x: x + (a < 0 ? -10 : 10),
+          y: arrow === shorter ? beside : y + 5,
+          "text-anchor": side,
+          style: `fill: var(--glass-${role})`,
+        },
         name,
       ),
     ];
