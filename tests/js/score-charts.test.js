@@ -19,7 +19,7 @@ test("the line of the context has its name apart from the axis', at any number o
       set: () => true,
     },
   );
-  const canvas = { style: {}, setAttribute() {}, getContext: () => context };
+  const canvas = { style: {}, setAttribute() {}, toggleAttribute() {}, getContext: () => context };
   const { drawPairs } = await import("../../visuals/static/panels/position/score-charts.js");
   for (const half of [1, 2, 4, 16, 64]) {
     const inv_freq = Float64Array.from({ length: half }, (_, i) => 10000 ** (-i / half));
