@@ -138,7 +138,7 @@ def test_the_neuron_is_told_with_what_all_of_its_layer_add(story: Page, roomy_ch
     whole = float(peer.net.lm_head.weight[best].detach() @ (peer.net.model.norm.weight.detach() * written / rms))
     assert number(told, "whole") == pytest.approx(whole, rel=1e-3, abs=1e-4)
     said = story.locator("[data-scene=gate] .st-says")
-    expect(said).to_contain_text(f"one of {peer.config.intermediate_size:,}")
+    expect(said).to_contain_text(f"the layer’s {peer.config.intermediate_size:,} together")
 
 
 def test_what_gamma_does_is_told_of_its_smallest_and_its_largest(story: Page, roomy_checkpoint: Path) -> None:
