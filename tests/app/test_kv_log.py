@@ -363,7 +363,7 @@ def test_a_button_compares_with_the_model_whose_bytes_the_log_has(chapter: Page)
     page, log = chapter, panel(chapter, "kv-log")
     field(page, "kv-calculator", "model").select_option("Llama-3 70B")
     compared(page, OF_8B_ON_VLLM.format(name="ours/foo"), "engine=vLLM")
-    sizes = {"logged": "54.02 GiB", "tokens": "442,528", "each": "128 KiB", "own": "320 KiB"}
+    sizes = {"logged": "54.02 GiB", "tokens": "442,528", "mean": "128 KiB", "each": "128 KiB", "own": "320 KiB"}
     told = text("kv-log.another_bytes", **sizes, model="Llama-3 70B", another="Llama-3 8B")
     expect(log.locator(".kv-log-another p")).to_have_text(told)
     log.get_by_role("button", name=text("kv-log.another_take", another="Llama-3 8B")).click()
