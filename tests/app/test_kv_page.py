@@ -204,9 +204,10 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator("[data-line=strict_blocks]")).to_contain_text(f"= {room // 2**21:,} blocks of 16 tokens")
     expect(fit.locator(".kv-blocks-sum")).to_contain_text(f"({room // 2**21:,} − 1 − 512) blocks × 2,097,152\xa0B = ")
     beyond = fit.locator(".kv-fact", has_text="Largest batch").locator(".gp-note").first
-    taken = 96 * 10**9 - room + batch * logits + (512 * (batch + 1) + 1) * 2**21
-    told = {"bytes": f"{taken:,}\xa0B", "limit": f"{96 * 10**9:,}\xa0B"}
-    assert taken > 96 * 10**9
+    limit = 96 * 2**30
+    taken = limit - room + batch * logits + (512 * (batch + 1) + 1) * 2**21
+    told = {"bytes": f"{taken:,}\xa0B", "limit": f"{limit:,}\xa0B"}
+    assert taken > limit
     expect(beyond).to_have_text(text("kv-fit.next_one", **told))
     expect(fit.locator("[data-line=graphs]")).to_contain_text("266 MiB")
     expect(fit.locator("[data-line=outside] .kv-log-bytes")).to_have_text("32 GiB")

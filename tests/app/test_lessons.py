@@ -257,14 +257,14 @@ def test_under_each_small_map_stands_the_word_that_its_last_row_looks_at_most(
     assert [one for one in seen if one.startswith("·") or one in words][-size:] == words, seen
 
 
-def brightest(checkpoint: Path, prompt: str) -> list[tuple[str, str]]:
-    """The rows, from 1, that give the column most at which the page looks by itself, and how many rows there are."""
+def brightest(checkpoint: Path, prompt: str) -> list[str]:
+    """The rows, from 0, that give the column most at which the page looks by itself."""
     lm = model.load(checkpoint, device="cpu")
     start = Service(LocalEngine([lm])).recall({"prompt": prompt, "generated": [], "changes": {}})["start"]
     key = start.get("key")
     assert key is not None
     column = model.run_trace(lm, prompt).layer(start["layer"]).attention[start["head"], :, key]
-    return [(str(row + 1), str(len(column))) for row in sorted(np.argsort(-column)[:2])]
+    return [str(row) for row in sorted(np.argsort(-column)[:2])]
 
 
 # Text in pictures that is smaller than `least` px on the screen.
@@ -345,7 +345,7 @@ def test_plans_are_listed_and_presented_and_a_worksheet_keeps_the_answers_apart(
     expect(sheet.locator(".ls-result:visible")).to_have_count(len(asked))
     heads, rows, looks = (sheet.locator(".ls-result").nth(at).inner_text() for at in (1, 2, 6))
     prompt = parse_qs(lesson["views"][2]["link"].removeprefix("#"))["prompt"][0]
-    assert re.findall(r"row (\d+) of (\d+)", rows) == brightest(roomy_checkpoint, prompt)  # which it asks for
+    assert re.findall(r"row (\d+) \(counted from 0\)", rows) == brightest(roomy_checkpoint, prompt)  # which it asks for
     shared = page.evaluate("glass.state.trace.model.n_heads / glass.state.trace.model.n_kv_heads")
     assert len(re.findall(r"head \d", heads)) == shared  # of every head that is shown
     assert re.search(r"head \d of layer \d looks from", looks)  # beside the words that get a share
