@@ -203,7 +203,7 @@ def test_after_a_lesson_the_bar_names_the_model_of_the_run_that_is_shown(
 ) -> None:
     page = open_page(browser, f"{there}#lang=en&sampling.temperature=0.7", story=story)
     page.locator("#settings .label-wrap").click()
-    controls = [page.locator(f"#{name}").locator("input, textarea").first for name in ("model", "temperature")]
+    controls = [page.locator(f"#{name}").locator("input, select").first for name in ("model", "temperature")]
     pick(page, "SmolLM2")
     before = [one.input_value() for one in controls]
     page.fill(BOX, PROMPT)  # typed and not run
