@@ -1,19 +1,24 @@
 // Holds the page where it was brought while what is drawn there still grows, until the reader does something.
 
-const LONG = 3000; // ms; by then all has come
+const LONG = 3000; // ms after which all has come, unless more is under way
+const UNDER_WAY = "body[data-status=running], [data-fetching]"; // a run, or a panel that is fetched
 /** With these a reader does something. */
 export const READER = ["wheel", "touchmove", "pointerdown", "keydown"];
 /** @type {(() => void) | null} */
 let end = null;
 
 /**
+ * Until the reader acts, or all has come.
+ *
  * @param {() => void} scroll brings the page there; called again whenever what grows has become another height
  * @param {Element | null} [grows] all panels unless told
  */
 export function hold(scroll, grows = document.querySelector(".page-body")) {
   end?.();
   const grown = new ResizeObserver(scroll);
-  const timer = setTimeout(() => end?.(), LONG);
+  const waits = () => (document.querySelector(UNDER_WAY) ? wait() : end?.());
+  const wait = () => void (timer = setTimeout(waits, LONG));
+  let timer = 0;
   const reader = () => end?.();
   end = () => {
     end = null;
@@ -22,6 +27,7 @@ export function hold(scroll, grows = document.querySelector(".page-body")) {
     for (const event of READER) removeEventListener(event, reader, true);
   };
   for (const event of READER) addEventListener(event, reader, { capture: true, passive: true });
+  wait();
   scroll();
   if (grows) grown.observe(grows);
 }
