@@ -83,22 +83,21 @@ function knownOf({ details, layers }) {
 export function createAnswered() {
   /** @type {Remembered[]} the last one last */
   let remembered = [];
-  /** @type {(trace: Trace, made?: string) => (one: Remembered) => boolean} */
-  const isOf =
-    (trace, made = madeOf(trace)) =>
-    (one) =>
-      one.made === made && one.trace.prompt === trace.prompt && sameChanges(one.trace, trace);
+  /** @type {(trace: Trace, made: string) => (one: Remembered) => boolean} */
+  const isOf = (trace, made) => (one) =>
+    one.made === made && one.trace.prompt === trace.prompt && sameChanges(one.trace, trace);
   return {
     /** @param {Trace} trace a run that may be followed by another */
     remember(trace) {
       if (!isWhole(trace)) return;
-      const { prompt, changes } = trace;
-      const others = remembered.filter((one) => !isOf(trace)(one));
-      remembered = [...others, { trace: { prompt, changes }, made: madeOf(trace), known: knownOf(trace) }].slice(-RUNS);
+      const [{ prompt, changes }, made] = [trace, madeOf(trace)];
+      const isSame = isOf(trace, made);
+      const others = remembered.filter((one) => !isSame(one));
+      remembered = [...others, { trace: { prompt, changes }, made, known: knownOf(trace) }].slice(-RUNS);
     },
     /** Gives a run that has come what is known of it. @param {Trace} trace */
     tell(trace) {
-      const found = isWhole(trace) && remembered.find(isOf(trace));
+      const found = isWhole(trace) && remembered.find(isOf(trace, madeOf(trace)));
       if (!found) return;
       for (const [key, answer] of found.known.details) trace.details.set(key, answer);
       for (const [layer, held] of found.known.layers) {
