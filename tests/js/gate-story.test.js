@@ -6,14 +6,14 @@ import { writtenOf } from "../../visuals/static/story/scenes/gate.js";
 const number = (said) => Number(said.replace("−", "-"));
 const digits = (said) => said.replace(/\D/g, "").replace(/^0+/, "").length;
 
-test("a gate and what SiLU makes of it are printed in equally many digits, which come out", () => {
+test("a gate has three digits, what SiLU makes of it as many or more, and the product comes out", () => {
   for (let gate = 4; gate < 12; gate += 0.0137) {
     const open = gate / (1 + Math.exp(-gate));
     const said = writtenOf({ gate, open, up: 1.3, product: open * 1.3 });
-    assert.equal(digits(said.gate), digits(said.open), `${gate}: ${said.gate} ${said.open}`);
-    assert.ok(digits(said.gate) >= 3, said.gate);
+    assert.equal(digits(said.gate), 3, said.gate);
+    assert.ok(digits(said.open) >= 3, `${gate}: ${said.gate} ${said.open}`);
     const again = number(said.gate) / (1 + Math.exp(-number(said.gate)));
-    assert.equal(few(again, digits(said.open)), said.open);
+    assert.ok(Math.abs(again - number(said.open)) <= 1.1 * 10 ** (Math.floor(Math.log10(open)) - 2), said.gate); // a last digit
     assert.equal(few(number(said.open) * number(said.up), digits(said.product)), said.product);
   }
 });

@@ -107,12 +107,12 @@ export function few(x, digits = 3) {
 
 const [ROUND, WIDEST] = [3, 5]; // digits that numbers of an equation have, and may have
 
-/** Whether a number is printed in fewer digits than others are. @param {string} said @param {number} x */
-const isRough = (said, x) => said !== few(x, ROUND) && (said === few(x, 1) || said === few(x, 2));
+/** Whether a number is printed in one digit alone. @param {string} said @param {number} x */
+const isRough = (said, x) => said === few(x, 1) && said !== few(x, 2);
 
 /**
- * An equation of a scene, in digits that come out: where three do not, what it is worked out from has one or two
- * more, so that its result reads like those beside it. Only where that does not help, the result has fewer.
+ * An equation of a scene, in digits that come out: where three do not, its result has two; more, where not even
+ * that comes out.
  *
  * @template {string} Name
  * @param {Record<Name, number>} values

@@ -4,7 +4,7 @@ import { silu } from "../../activations.js";
 import { labelsOf } from "../../characters.js";
 import { exact, h, svg } from "../../dom.js";
 import { visible } from "../../draw.js";
-import { bracketed, writtenOut } from "../../equation.js";
+import { bracketed } from "../../equation.js";
 import { glossOf } from "../../gloss.js";
 import { answerNeuron, layerForAnswer } from "../../readings/answer-neuron.js";
 import { memo } from "../../reads.js";
@@ -16,36 +16,19 @@ import { answerOf, bold, count, few, fewOut, named as namedToken, signed, told }
 
 const ALIKE = 0.9; // tokens are raised alike where each gets this share of what the first does
 
-const FINER = [4, 5]; // digits of a gate where SiLU leaves it almost as it is
-
 const [HIGH, BELOW] = [236, 46]; // px, and px under the axis
 const [LEAST, NAMED] = [4, 5]; // how far the axis goes at least, and how many tokens are named
 
-/** How many digits a number is printed in. @param {string} said */
-const digitsIn = (said) => said.replace(/\D/g, "").replace(/^0+/, "").length;
-
 /**
- * From the gate to the product, in digits that come out; the gate and what SiLU makes of it in equally many, more
- * where three do not.
+ * From the gate to the product: three digits of the gate and of what SiLU makes of it, and a product that comes
+ * out.
  *
  * @param {Pick<AnswerNeuron, "gate" | "open" | "up" | "product">} neuron
  */
-export function writtenOf({ gate, open, up, product }) {
-  const values = { gate, open, up, product };
-  /** @type {import("../../equation.js").Step<keyof typeof values>[]} */
-  const steps = [
-    ["open", ["gate"], silu],
-    ["product", ["open", "up"], (a, b) => a * b],
-  ];
-  const isAlike = (/** @type {Record<"gate" | "open", string>} */ said) => digitsIn(said.gate) === digitsIn(said.open);
-  const usual = fewOut(values, steps);
-  if (isAlike(usual)) return usual;
-  const finer = FINER.map((digits) => {
-    const way = { digits, most: digits };
-    return writtenOut(values, steps, { digits: 3, most: digits, write: few, of: { gate: way, open: way } });
-  });
-  return finer.find(isAlike) ?? usual;
-}
+export const writtenOf = ({ gate, open, up, product }) => ({
+  gate: few(gate),
+  ...fewOut({ open, up, product }, [["product", ["open", "up"], (a, b) => a * b]]),
+});
 
 /**
  * SiLU, with the gate of one neuron on it.
