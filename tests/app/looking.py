@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, Request
+from playwright.sync_api import Locator, Page, Request, expect
 
 import model
 from app.engine import LocalEngine
@@ -82,8 +82,8 @@ const frame = () => new Promise((done, fail) => {
   const late = setTimeout(() => fail(new Error("the browser has drawn no frame for a minute")), 60_000);
   requestAnimationFrame(() => { clearTimeout(late); done(); });
 });
-const until = performance.now() + 60_000;
-const waits = (what) => { if (performance.now() > until) throw new Error(`after a minute ${what}`); };
+const until = performance.now() + 120_000;
+const waits = (what) => { if (performance.now() > until) throw new Error(`after two minutes ${what}`); };
 const busy = () => glass.asking() || !glass.drawn() || document.querySelector("[data-fetching]");
 for (let calm = 0; calm < 3; calm = busy() ? 0 : calm + 1) {
   waits(`${glass.asking()} questions have no answer`);
@@ -100,10 +100,9 @@ return value();
 """
 
 
-WALK = """
+# Does EACH at every panel of these chapters, once it is drawn, or has not been for long; `waits` tells which.
+EACH_PANEL = """
 const settle = async () => { SETTLED };
-const found = {};
-const begun = performance.now();
 for (const chapter of chapters) {
   glass.open(chapter);
   await settle();
@@ -113,6 +112,20 @@ for (const chapter of chapters) {
     const waits = () => panel.dataset.value === undefined && !panel.hasAttribute("data-none");
     for (let left = 600; left && waits(); left--) await new Promise((done) => setTimeout(done, 16));
     await settle();
+    EACH
+  }
+}
+""".replace("SETTLED", SETTLED)
+WALK = """
+const found = {};
+const begun = performance.now();
+EACH_PANEL
+return found;
+""".replace(
+    "EACH_PANEL",
+    EACH_PANEL.replace(
+        "EACH",
+        """
     if (panel.hasAttribute("data-none")) continue; // no panel of this network
     if (waits()) throw new Error(`${chapter} ${panel.dataset.kind} shows nothing`);
     const { kind, value, side } = panel.dataset;
@@ -126,11 +139,9 @@ for (const chapter of chapters) {
     // a place of a text that nothing stands in, and the key of one that is not there
     const unsaid = new RegExp(`\\\\{\\\\w+[|@][^}]*\\\\}|(?<![\\\\w./])${kind}\\\\.[a-z]\\\\w+`);
     const [raw] = unsaid.exec(panel.querySelector(".gp-body").textContent) ?? [];
-    if (raw) throw new Error(`${chapter} ${kind} says ${raw}`);
-  }
-}
-return found;
-""".replace("SETTLED", SETTLED)
+    if (raw) throw new Error(`${chapter} ${kind} says ${raw}`);""",
+    ),
+)
 
 
 def walk(page: Page, chapters: Iterable[str]) -> dict[str, dict[str, Any]]:
@@ -167,6 +178,15 @@ do {{
 def calm(page: Page) -> None:
     """As `settled`, and until nothing that the page does later by itself is left to be done."""
     page.evaluate(f"async () => {{ {CALM} }}")
+
+
+def scene_of(page: Page, name: str) -> Locator:
+    """A scene of the story that is shown, once it is drawn."""
+    scene = page.locator(f"[data-scene={name}]:visible")
+    scene.scroll_into_view_if_needed()
+    expect(scene).to_have_attribute("data-value", re.compile("."))
+    expect(scene).not_to_have_attribute("data-waits", "")
+    return scene
 
 
 def questions(page: Page, *pointed: Locator) -> list[str]:

@@ -1,42 +1,22 @@
 """The story by keyboard alone: where the focus goes, what its keys move, and what they leave alone."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import model
-from app.engine import LocalEngine
-from app.session import Runs
 from app.texts import LANGUAGES, text
-from tests.app.looking import faults, settled
+from tests.app.looking import faults, scene_of, settled
 from tests.page import leave, open_page
-from tests.plain import plain_site
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as found:
-        yield found
 
 
 @pytest.fixture
-def story(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, f"{address}#lang=en", story=True)
+def story(browser: Browser, bundled: str) -> Iterator[Page]:
+    page = open_page(browser, f"{bundled}#lang=en", story=True)
     page.emulate_media(reduced_motion="reduce")
     yield page
     leave(page)
-
-
-def scene_of(page: Page, name: str) -> Any:
-    """A scene, once it is drawn."""
-    scene = page.locator(f"[data-scene={name}]")
-    scene.scroll_into_view_if_needed()
-    expect(scene).to_have_attribute("data-value", re.compile("."))
-    expect(scene).not_to_have_attribute("data-waits", "")
-    return scene
 
 
 def word_in(scene: Any) -> Any:

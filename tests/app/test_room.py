@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from app.chapters import CHAPTERS
-from tests.app.looking import SETTLED
+from tests.app.looking import EACH_PANEL
 from tests.page import leave, open_page
 
 # Drawings of a panel that stand beside each other; one within another counts with that.
@@ -34,25 +34,20 @@ CUT = """(panel) => [...panel.querySelectorAll("*")].filter((one) => {
 }).map((one) => one.textContent)"""
 # What is found in each panel of each chapter, once all of them are drawn.
 FOUND = """async (chapters) => {
-  const settle = async () => { SETTLED };
   const found = [];
   let seen = 0;
-  for (const chapter of chapters) {
-    glass.open(chapter);
-    await settle();
-    for (const panel of document.querySelectorAll("section.glass-panel:not(.page-away)")) {
-      if (!panel.getClientRects().length) continue;
-      panel.scrollIntoView(); // what is out of view is not drawn
-      const waits = () => panel.dataset.value === undefined && !panel.hasAttribute("data-none");
-      for (let left = 200; left && waits(); left--) await new Promise((done) => setTimeout(done, 16));
-      await settle();
-      seen += 1;
-      const some = (LOOK)(panel);
-      if (some.length) found.push([panel.dataset.kind, some]);
-    }
-  }
+  EACH_PANEL
   return [seen, found];
-}""".replace("SETTLED", SETTLED)
+}""".replace(
+    "EACH_PANEL",
+    EACH_PANEL.replace(
+        "EACH",
+        """
+    seen += 1;
+    const some = (LOOK)(panel);
+    if (some.length) found.push([panel.dataset.kind, some]);""",
+    ),
+)
 TWO = {"attention-maps", "mask-kinds"}  # all heads, and kinds of masks: small ones, which are compared
 
 

@@ -18,7 +18,7 @@ from app.engine import LocalEngine
 from app.session import Runs
 from app.texts import LANGUAGES, on_demand_file, text, text_file
 from model.analysis.cacheless import multiply_adds
-from tests.app.looking import faults, number, settled
+from tests.app.looking import faults, number, scene_of, settled
 from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.app.test_ways_of_the_story import FILLED, GEOMETRY
 from tests.page import leave, new_page, wait_for_run, watched
@@ -90,11 +90,7 @@ def page(browser: Browser, panels_alone: str) -> Iterator[Page]:
 
 def value(page: Page, scene: str) -> str:
     """What a scene shows, once it is drawn."""
-    place = page.locator(f"[data-scene={scene}]:visible")
-    place.scroll_into_view_if_needed()
-    expect(place).to_have_attribute("data-value", re.compile("."))
-    expect(place).not_to_have_attribute("data-waits", "")
-    return place.get_attribute("data-value") or ""
+    return scene_of(page, scene).get_attribute("data-value") or ""
 
 
 def whole(page: Page, scene: str, name: str) -> int:

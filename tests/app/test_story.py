@@ -22,7 +22,7 @@ from model.analysis.last_token import read_text
 from model.analysis.looks_back import looks_back
 from model.analysis.sinks import last_attention, sinks
 from model.checkpoint import BUNDLED
-from tests.app.looking import as_chance, faults, number, settled
+from tests.app.looking import as_chance, faults, number, scene_of, settled
 from tests.app.test_digits import significant
 from tests.app.test_lessons import LEGIBLE, SMALL
 from tests.one_of import one_of
@@ -69,10 +69,7 @@ BUSY = """window.IntersectionObserver = class extends IntersectionObserver {
 
 def value(page: Page, scene: str) -> str:
     """What a scene shows, once it is drawn."""
-    place = page.locator(f"[data-scene={scene}]")
-    place.scroll_into_view_if_needed()
-    expect(place).to_have_attribute("data-value", re.compile("."))
-    expect(place).not_to_have_attribute("data-waits", "")
+    place = scene_of(page, scene)
     expect(place).not_to_have_attribute("data-value", re.compile(r" key \? "))  # what is needed is still measured
     return place.get_attribute("data-value") or ""
 

@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import model
-from app.engine import LocalEngine
-from app.session import Runs
 from app.texts import LANGUAGES, text
-from tests.app.looking import settled
+from tests.app.looking import scene_of, settled
 from tests.one_of import one_of
 from tests.page import leave, open_page
-from tests.plain import plain_site
 
 SCENES = (
     *("answer", "pieces", "norm", "looks", "match", "rope", "group", "carried", "gate", "layers", "choice", "cache"),
@@ -23,31 +19,16 @@ SCENES = (
 SIZES = ((1280, 720), (390, 844))
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with plain_site(LocalEngine([model.load(device="cpu")]), Runs()) as found:
-        yield found
-
-
 @pytest.fixture
-def story(browser: Browser, address: str) -> Iterator[Page]:
-    page = open_page(browser, f"{address}#lang=en", story=True)
+def story(browser: Browser, bundled: str) -> Iterator[Page]:
+    page = open_page(browser, f"{bundled}#lang=en", story=True)
     yield page
     leave(page)
 
 
-def scene_of(page: Page, name: str) -> Any:
-    """A scene, once it is drawn."""
-    scene = page.locator(f"[data-scene={name}]")
-    scene.scroll_into_view_if_needed()
-    expect(scene).to_have_attribute("data-value", re.compile("."))
-    expect(scene).not_to_have_attribute("data-waits", "")
-    return scene
-
-
 def test_every_scene_leads_to_what_it_tells_of_and_back(story: Page) -> None:
     story.emulate_media(reduced_motion="reduce")
-    told = {name: scene_of(story, name).get_attribute("data-value") for name in SCENES}
+    told = {name: scene_of(story, name).get_attribute("data-value") or "" for name in SCENES}
     followed = re.match(r"layer (\d+) head (\d+) query (\d+) key (\d+) ", told["looks"])
     assert followed
     layer, head, query, key = map(int, followed.groups())
@@ -124,11 +105,11 @@ GEOMETRY = """(scene) => {
 }"""
 
 
-def test_who_asks_for_less_motion_sees_what_the_motion_ends_in(browser: Browser, address: str) -> None:
+def test_who_asks_for_less_motion_sees_what_the_motion_ends_in(browser: Browser, bundled: str) -> None:
     """Of every scene, also after what a press moves: the bars of a switched-off word, a slider, a token that comes."""
     found: dict[str, dict[str, list[str]]] = {}
     for motion in ("no-preference", "reduce"):
-        page = open_page(browser, f"{address}#lang=en", story=True)
+        page = open_page(browser, f"{bundled}#lang=en", story=True)
         page.emulate_media(reduced_motion=motion)
         found[motion] = {}
         for name in SCENES:
