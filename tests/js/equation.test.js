@@ -110,7 +110,7 @@ test("signs as they stand before, between and around", () => {
   assert.deepEqual(["2.050", "7", "1.2×10⁻⁵"].map(decimalsIn), [3, 0, NaN]);
 });
 
-test("a scene's equation comes out as it is read: its result has three digits, or two where three do not come out", () => {
+test("a scene's equation comes out as it is read: three digits, or a result of two where three do not come out", () => {
   const root = Math.sqrt(32);
   const by = (x) => x / root;
   const score = (product) => fewOut({ product, score: by(product) }, [["score", ["product"], by]]);
