@@ -36,8 +36,12 @@ LOOKS = 1000  # ms that a reader looks at a layer
 AIMS = 250  # ms from where the pointer comes to rest to the click
 REST_BAR, USED_BAR = 1.2, 2.0  # GB
 LENGTHS = sorted((*BARS, CIRCUIT_TOKENS))
-PAIR = tuple(f"When Mary and John went to the store, {name} gave a drink to" for name in ("John", "Mary"))
-TEXT = "The capital of France is Paris, and the capital of Germany is Berlin. A boy went to the river with his father. "
+PAIR = "When {one} and {other} went to the store, {giver} gave a drink to"
+TEXT = "The capital of {one} is {other}, and the capital of Germany is Berlin. A boy went to the lake with his father. "
+# Each round has a text of its own, as the page knows the answers of the last runs; each of these words is one token.
+NAMES = [("Mary", "John"), ("Alice", "Bob"), ("Anna", "Tom"), ("Lucy", "Peter"), ("Sarah", "David"), ("Emma", "James")]
+PLACES = [("France", "Paris"), ("Spain", "Madrid"), ("Italy", "Rome"), ("Japan", "Tokyo"), ("Egypt", "Cairo"),
+          ("Greece", "Athens")]  # fmt: skip
 
 # [ms until the run that Run asks for is drawn, ms until why's first answer about it is]
 RUN = """() => new Promise((done) => {
@@ -148,9 +152,9 @@ def main() -> int:
         own, at_rest = servers[0][1], resident(servers[0][1])
         for tokens in args.tokens:
             left = args.rounds - kept.done(tokens)
-            for counted in ([False] + [True] * left) * (left > 0):  # the first round warms up
-                rounds = [one_round(page, tokens) for page in pages]
-                if counted:
+            for number in range(left + 1 if left else 0):  # the first round warms up
+                rounds = [one_round(page, tokens, number) for page in pages]
+                if number:
                     kept.add(tokens, rounds)
             met &= report(tokens, kept.times(tokens))
         for name, mebibytes, bar in (("at rest", at_rest, REST_BAR), ("after use", resident(own), USED_BAR)):
@@ -196,10 +200,10 @@ def revision(root: Path) -> str:
     return subprocess.run(asked, cwd=root, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def one_round(page: Page, tokens: int) -> dict[str, float]:
+def one_round(page: Page, tokens: int, number: int) -> dict[str, float]:
     """A run of so many tokens by a reader who has chosen nothing, and what follows it."""
     page.evaluate("glass.settings.set('why', { open: '1' })")  # else the circuit of the round before comes along
-    page.locator("#prompt textarea").fill(prompt_of(tokens))
+    page.locator("#prompt textarea").fill(prompt_of(tokens, number))
     shown, why = page.evaluate(RUN)
     assert page.evaluate("glass.state.trace.T") == tokens
     found = {"run": shown, "why": why}
@@ -208,7 +212,7 @@ def one_round(page: Page, tokens: int) -> dict[str, float]:
         found |= dict(zip(CHAPTER_PARTS, page.evaluate(CHAPTER), strict=True))
         page.wait_for_function(SETTLED)
     if tokens == CIRCUIT_TOKENS:
-        found |= dict(zip(("circuit", "controls", "edges"), page.evaluate(CIRCUIT, PAIR[1]), strict=True))
+        found |= dict(zip(("circuit", "controls", "edges"), page.evaluate(CIRCUIT, pair_of(number)[1]), strict=True))
         page.wait_for_function(SETTLED)
     for name, script, given in (("pointed", POINTED, AIMS), ("layer", LAYER, False), ("step", LAYER, True)):
         if (took := page.evaluate(script, given)) is not None:
@@ -218,11 +222,18 @@ def one_round(page: Page, tokens: int) -> dict[str, float]:
     return found
 
 
-def prompt_of(tokens: int) -> str:
+def pair_of(number: int) -> list[str]:
+    """A text of CIRCUIT_TOKENS tokens, and what it is compared with."""
+    one, other = NAMES[number % len(NAMES)]
+    return [PAIR.format(one=one, other=other, giver=giver) for giver in (other, one)]
+
+
+def prompt_of(tokens: int, number: int) -> str:
     """A text of exactly so many tokens: each of its words and marks is one."""
     if tokens == CIRCUIT_TOKENS:
-        return PAIR[0]
-    return "".join(re.findall(r" ?\w+|[.,]", TEXT * tokens)[:tokens])
+        return pair_of(number)[0]
+    one, other = PLACES[number % len(PLACES)]
+    return "".join(re.findall(r" ?\w+|[.,]", TEXT.format(one=one, other=other) * tokens)[:tokens])
 
 
 def report(tokens: int, sides: list[Times]) -> bool:
