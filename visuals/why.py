@@ -6,6 +6,7 @@ Of other networks, and of a run whose stream was patched, visuals/glance.py tell
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from jaxtyping import Float
@@ -55,6 +56,10 @@ from .payload import Pieces, pack
 PARKED = 0.5  # the least share of its weight with which a head counts as parked on a sink
 LISTED = 24  # heads that a page is told of one by one
 COMPARED = 6  # heads, at most, of which one is sought that matches a word with itself
+READ_KEPT = 64 << 20  # bytes of a text that was read; one that takes more is read anew for each question
+
+# The text that was read last, for the questions that follow about the same run.
+_read_last: WeakKeyDictionary[Trace, tuple[int, TextRead]] = WeakKeyDictionary()
 
 
 class Rests(NamedTuple):
@@ -210,7 +215,13 @@ def _read(trace: Trace, target: int | None, position: int) -> TextRead:
     check_index("position", position, len(trace.token_ids))
     if target is not None:
         check_index("target", target, trace.lm.config.vocab_size)
-    return read_text(trace.lm, trace.token_ids[: position + 1], trace.intervention)
+    until, read = _read_last.get(trace, (None, None))
+    if read is None or until != position:
+        read = read_text(trace.lm, trace.token_ids[: position + 1], trace.intervention)
+        _read_last.clear()
+        if read.nbytes <= READ_KEPT:
+            _read_last[trace] = position, read
+    return read
 
 
 def _rests(read: TextRead, target: int | None, position: int, so_far: KnockedOut | None = None) -> Work[Rests]:

@@ -25,7 +25,7 @@ from .sinks import last_attention, seeing_last_attention
 WINDOW = 5  # a window has so manieth a part of all layers
 MOST_WINDOW_ROWS = 2048  # rows of all windows: of a longer text fewer windows are measured
 A_PASS = MOST_ROWS - 1  # tokens: one row is the last token as it is
-PART = 3 * A_PASS  # tokens; each part reads the text anew
+PART = 3 * A_PASS  # tokens
 
 
 class Windows(NamedTuple):

@@ -50,6 +50,11 @@ class TextRead:
         """The most probable next token."""
         return int(self.log_p.argmax())
 
+    @property
+    def nbytes(self) -> int:
+        """What its arrays take."""
+        return sum(one.nbytes for one in (self.streams, *self.cache.keys, *self.cache.values))
+
     def spikes(self) -> Float[Tensor, "T"]:
         """How large a token's residual stream becomes: over the layers that enter with a channel beyond LARGE, the most
         that its largest |x| is of the median |x| of that layer; 0 where no channel is."""

@@ -1,6 +1,7 @@
 """What the first screen asks: each answer against the model's own functions."""
 
 import math
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +18,7 @@ from model.analysis import knock_out
 from model.analysis.causal_map import causal_map
 from model.analysis.circuit import chance_control, change_control, circuit, held_out_shares
 from model.analysis.first_look import first_look
+from model.analysis.last_token import read_text
 from model.analysis.logit_terms import logit_terms
 from model.analysis.nodes import run_pair
 from model.analysis.paths import edges
@@ -124,6 +126,38 @@ def test_tokens_are_knocked_out_in_parts_which_are_not_done_again(
     assert sum(map(len, passes)) == last + 1
     ask(service, run, "rests", token=last - 1)  # of which nothing is known
     assert sum(map(len, passes)) == 2 * last + 1
+
+
+def test_a_text_is_read_once_for_the_questions_that_follow(
+    service: Service, engine: LocalEngine, trace: model.Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each answer is that of a text read for it alone, also after a question about another token or run in between."""
+    texts = list[list[int]]()
+
+    def noted(lm: model.LanguageModel, ids: Sequence[int], *more: Any) -> Any:
+        texts.append(list(ids))
+        return read_text(lm, ids, *more)
+
+    monkeypatch.setattr(why, "read_text", noted)
+    run = service.recall({"prompt": PROMPT, "model": "roomy"})
+    last = len(trace.token_ids) - 1
+    expected = model.knock_out(trace.lm, trace.token_ids)
+    for what in ("knocked", "rests", "why", "heads", "windows", "rests"):
+        found = ask(service, run, what, token=last, **({"start": 0} if what in ("knocked", "heads") else {}))
+    assert len(texts) == 1
+    assert unpack(found["lost"]) == pytest.approx(expected, abs=1e-5)
+    before = ask(service, run, "rests", token=last - 1)
+    assert unpack(before["lost"]) == pytest.approx(model.knock_out(trace.lm, trace.token_ids[:-1]), abs=1e-5)
+    off = service.change({"run": run["id"], "changes": {"heads": [[0, 0]]}})
+    ask(service, off, "rests", token=last)
+    again = service.recall({"prompt": PROMPT, "model": "roomy"})
+    assert unpack(ask(service, again, "rests", token=last)["lost"]) == pytest.approx(expected, abs=1e-5)
+    assert [len(ids) for ids in texts] == [last + 1, last, last + 1, last + 1]
+    monkeypatch.setattr(why, "READ_KEPT", 0)  # as of a text that is too long to be kept
+    fresh = service.recall({"prompt": PROMPT, "model": "roomy"})
+    for what in ("rests", "why"):
+        ask(service, fresh, what, token=last)
+    assert len(texts) == 6
 
 
 def test_heads_are_measured_in_parts_and_a_lost_part_is_measured_again(

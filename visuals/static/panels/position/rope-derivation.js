@@ -273,8 +273,8 @@ export default function ropeDerivation(element, glass) {
     pictures.draw(reading);
     chart.draw(reading, width, reading.selection.distance, reading.curve);
     return () => {
-      const { limit } = spanOf(glass, SPAN);
-      chart.show({ limit, distance: reading.selection.distance });
+      const { count } = spanOf(glass, SPAN);
+      chart.show({ count, distance: reading.selection.distance });
       render(view(reading), panel.body);
       steps.fill(reading);
       tell(reading);

@@ -221,7 +221,7 @@ export default function ropeScore(element, glass) {
     drawPairs(canvas, width, reading.found, { inv_freq, tokens: trace.T, context, pair, covered, inLesson, text });
     far.draw(held, head, query, key, distance, count, width, inLesson, covered);
     return () => {
-      sliders.show({ limit, distance, shift });
+      sliders.show({ limit, count, distance, shift });
       panel.title.textContent = text("title", { ...cellNames(state), m: reading.found.query, n: reading.found.key });
       render(view(reading), panel.body);
       panel.show(reading, inWords(reading, text));

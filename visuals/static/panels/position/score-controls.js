@@ -43,11 +43,12 @@ export function spanOf(glass, first) {
 }
 
 /**
- * The slider of the distance and the reach of the chart over it: one setting for every run.
+ * The slider of the distance, which reaches as far as the chart over it, and that chart's reach: one setting for
+ * every run.
  *
  * @param {Glass} glass
  * @param {Span} [first] as `spanOf` has it
- * @returns {{ one: HTMLElement; spans: HTMLElement; show: (set: { limit: number; distance: number }) => void }}
+ * @returns {{ one: HTMLElement; spans: HTMLElement; show: (set: { count: number; distance: number }) => void }}
  */
 export function createScoreControls(glass, first) {
   const one = slider("gp-slider", "rope-score.one", { min: 0, step: 1 }, (value) => adjust(glass, { distance: value }));
@@ -57,9 +58,9 @@ export function createScoreControls(glass, first) {
     look: "gp-tab",
     choose: (span) => adjust(glass, { span }),
   });
-  /** @param {{ limit: number; distance: number }} set */
-  function show({ limit, distance }) {
-    one.show(distance, String(distance), { max: limit - 1 });
+  /** @param {{ count: number; distance: number }} set */
+  function show({ count, distance }) {
+    one.show(distance, String(distance), { max: Math.max(count - 1, distance) });
     spans.mark(spanName(glass, first));
   }
   return { one: one.element, spans: spans.element, show };
@@ -81,10 +82,10 @@ export function createSliders(glass) {
   return {
     element,
     spans,
-    /** @param {{ limit: number; distance: number; shift: number }} set */
-    show({ limit, distance, shift }) {
+    /** @param {{ limit: number; count: number; distance: number; shift: number }} set */
+    show({ limit, count, distance, shift }) {
       both.show(shift, shift ? `+${shift}` : "0", { max: limit - 1 });
-      show({ limit, distance });
+      show({ count, distance });
     },
   };
 }
