@@ -1,7 +1,7 @@
 // How the story writes what it names: words, and numbers of two or three digits.
 
 import { exact, h } from "../dom.js";
-import { writtenOut } from "../equation.js";
+import { printedNumber, writtenOut } from "../equation.js";
 import { apart, named, word as wordOf } from "../panels/glance/words.js";
 
 export { chanceSaid, grouped as count, shareSaid } from "../counts.js";
@@ -107,9 +107,6 @@ export function few(x, digits = 3) {
 
 const [ROUND, WIDEST] = [3, 5]; // digits that numbers of an equation have, and may have
 
-/** Whether a number is printed in one digit alone. @param {string} said @param {number} x */
-const isRough = (said, x) => said === few(x, 1) && said !== few(x, 2);
-
 /**
  * An equation of a scene, in digits that come out: where three do not, its result has two; more, where not even
  * that comes out.
@@ -121,8 +118,11 @@ const isRough = (said, x) => said === few(x, 1) && said !== few(x, 2);
 export function fewOut(values, steps) {
   for (let most = ROUND; ; most++) {
     const said = writtenOut(values, steps, { digits: ROUND, most, write: few });
-    const names = /** @type {Name[]} */ (Object.keys(values));
-    if (most === WIDEST || !names.some((name) => isRough(said[name], values[name]))) return said;
+    /** @type {(step: import("../equation.js").Step<Name>) => boolean} */
+    const isRough = ([result, operands, by]) =>
+      said[result] === few(values[result], 1) && // of which 30 may be two digits
+      few(by(...operands.map((name) => printedNumber(said[name]))), 2) !== few(values[result], 2);
+    if (most === WIDEST || !steps.some(isRough)) return said;
   }
 }
 
