@@ -30,6 +30,7 @@ from .swaps import Swap, swaps
 from .word_candidates import NEARNESS, Candidate, candidates, changed
 
 LARGEST_LOGITS = 2**24  # numbers of one pass: tokens × V
+ALIKE, SHORT = 2 / 3, 3  # of the shorter word: what two forms of it begin with, and its letters
 FAR = 12.0  # nats by which a proposal may weigh less than the best one
 
 
@@ -57,8 +58,9 @@ def other_words(lm: LanguageModel, text: str | Sequence[int], count: int = 8) ->
     """Up to `count` words to change, best first: by fits + ln p, and NEARNESS × the cosine of two answers that
     name something.
 
-    Each place is there once before any comes again, and then answers that are not there yet come first. A whole word is
-    changed for a whole word of as many tokens, or a sign for a sign. There may be none.
+    Each place is there once before any comes again, and then answers that are not there yet come first. Another form of
+    a word ("key" for "keys") comes last where there are others in its place. A whole word is changed for a whole word
+    of as many tokens, or a sign for a sign. There may be none.
     Raises GlassLlamaError for a network whose tokens see those after them, and as `prompt_ids` does.
     """
     read = read_text(lm, text)
@@ -109,16 +111,26 @@ def as_swap(lm: LanguageModel, ids: list[int], one: OtherWord) -> Swap | None:
     return Swap(start, before[start : ends[0]], text[start : ends[1]], text, one.answer, one.p)
 
 
+def _is_form(one: OtherWord) -> bool:
+    """Whether a word is another form of the one that stands there, or has it within: "larger" for "largest"."""
+    short, long = sorted((one.word.strip().lower(), one.text.strip().lower()), key=len)
+    alike = next((i for i, letter in enumerate(short) if letter != long[i]), len(short))
+    return len(short) >= SHORT and (alike >= ALIKE * len(short) or short in long)
+
+
 def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:
-    """First the best of each place, then those that bring an answer not yet there, then the others."""
+    """First the best of each place, then those that bring an answer not yet there, then the others; at the end other
+    forms of words that have others in their place."""
     places, answers = set[int](), set[int]()
     firsts, new, others = list[OtherWord](), list[OtherWord](), list[OtherWord]()
-    for one in best:
+    plain = {one.position for one in best if not _is_form(one)}
+    forms = [one for one in best if _is_form(one) and one.position in plain]
+    for one in (one for one in best if one not in forms):
         rank = firsts if one.position not in places else new if one.answer not in answers else others
         rank.append(one)
         places.add(one.position)
         answers.add(one.answer)
-    return [*firsts, *new, *others]
+    return [*firsts, *new, *others, *forms]
 
 
 class _Ran(NamedTuple):

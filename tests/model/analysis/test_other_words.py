@@ -12,6 +12,7 @@ from model.analysis.last_token import read_text
 from model.analysis.longer_words import longer_words
 from model.analysis.other_words import as_swap, word_swaps
 from model.pieces import finish
+from model.smollm2 import WEIGHTS
 
 WHERE = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
 
@@ -137,6 +138,24 @@ def test_a_name_of_the_text_of_as_many_tokens_is_proposed(bundled: LanguageModel
     exchanged = [one for one in found if (one.word, one.text) == (" Rizu", " Bako")]
     assert exchanged
     assert {len(one.token_ids) for one in exchanged} == {3}
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("I was late this morning because I missed the", {" miss", " late", " misses", " missing"}),
+        ("The largest planet in our solar system is", {" larger", " large", " exoplanets"}),
+        ("The keys to the cabinet", {" key"}),
+    ],
+)
+def test_another_form_of_a_word_comes_after_other_words(text: str, forms: set[str]) -> None:
+    """On natural sentences it changes the answer too, and says little."""
+    if not WEIGHTS.exists():
+        pytest.skip(f"{WEIGHTS} is not there")
+    found = model.other_words(model.load(WEIGHTS, device="cpu"), text, count=20)
+    are = [one.text in forms for one in found]
+    assert any(are)
+    assert are == sorted(are)
 
 
 def test_a_text_of_no_such_word_has_no_proposal(bundled: LanguageModel) -> None:
