@@ -17,13 +17,14 @@ import { createWithheld, noting } from "../withheld.js";
  * @typedef {{
  *   words?: Record<string, Node | string>;
  *   form?: string;
+ *   question?: string;
  *   value: string;
  *   select?: Partial<import("../selection.js").Selection>;
  *   guess?: import("./guess.js").Guess;
  * }} Told
  *   `words`: what the texts `<name>_title` and `<name>_says` of the story's section name; `form`: the ending of those
- *   that speak of another form; `value`: the numbers, to full precision; `select`: what the panel behind is to
- *   show; `guess`: what a reader is asked first
+ *   that speak of another form; `question`: that of the title, where several forms answer one; `value`: the
+ *   numbers, to full precision; `select`: what the panel behind is to show; `guess`: what a reader is asked first
  *
  * @typedef {{
  *   name: string;
@@ -86,11 +87,11 @@ function createWords(glass, section, { name, asks }) {
   const [title, says, awaited, far] = [h("h2"), h("p.st-says"), h("p", { role: "status" }), createFar(glass)];
   const notHere = h("div.st-waits", null, awaited, far.element);
   const put = createFilling();
-  const write = memo((/** @type {Told} */ { words = {}, form = "" }, _language) => {
-    const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}${form}`);
+  const write = memo((/** @type {Told} */ { words = {}, form = "", question = form }, _language) => {
+    const text = (/** @type {string} */ part) => glass.text(`${section}.${name}_${part}`);
     const again = Object.entries(words).map(([key, word]) => [key, word instanceof Node ? word.cloneNode(true) : word]);
-    put(title, filled(text("title"), Object.fromEntries(again))); // an element stands in one place alone
-    put(says, filled(text("says"), words));
+    put(title, filled(text(`title${question}`), Object.fromEntries(again))); // an element stands in one place alone
+    put(says, filled(text(`says${form}`), words));
   });
   /**
    * The question stands while its answer is measured, unless that names what is not known yet.

@@ -206,6 +206,7 @@ export function createMatch(glass) {
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
       return {
+        ...(view.swapped ? { question: "_other" } : {}),
         form: view.swapped ? swappedForm(found, key) : marks.asks === "asks_itself" ? "_itself" : "",
         words: {
           key: bold(both[0], "k"),
