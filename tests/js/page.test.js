@@ -72,8 +72,14 @@ test("a probability is read in per cent with three digits, next to nothing and n
   );
   const equal = (key, { p } = {}) => (p ? `p = ${p}` : key);
   assert.deepEqual(
-    [1, 0.99977, 0.0042, 1e-7].map((p) => chanceEquals(equal, p)),
-    ["p = 100%", "chance.equals_nearly_all", "p = 0.420%", "chance.equals_hardly_any"],
+    [1, 0.999995, 0.99977, 0.0042, 1e-7].map((p) => chanceEquals(equal, p)),
+    [
+      "p = 100%",
+      "chance.equals_nearly_all_of_it",
+      "chance.equals_nearly_all",
+      "p = 0.420%",
+      "chance.equals_hardly_any",
+    ],
   );
 });
 

@@ -51,6 +51,9 @@ export const grouped = (x, language) => x.toLocaleString(language === "zh" ? "zh
  */
 export const byteUnit = () => (globalThis.document?.documentElement.lang.startsWith("zh") ? "字节" : "B");
 
+/** How what is just below the whole is called. @param {number} x */
+const nearlyAll = (x) => (x > 1 - HARDLY ? "nearly_all_of_it" : "nearly_all");
+
 /**
  * A probability, or another share of a whole: per cent with three digits, wherever on the page it stands. What is
  * just below the whole is not the whole, and what is next to nothing is not nothing.
@@ -59,19 +62,20 @@ export const byteUnit = () => (globalThis.document?.documentElement.lang.startsW
  * @param {number} x
  */
 export function shareSaid(text, x) {
-  if (x >= NEARLY && x < 1) return text(`chance.nearly_all${x > 1 - HARDLY ? "_of_it" : ""}`);
+  if (x >= NEARLY && x < 1) return text(`chance.${nearlyAll(x)}`);
   if (x > 0 && x < HARDLY) return text("chance.hardly_any");
   return x > 0 ? `${(100 * x).toPrecision(3)}%` : percent(x);
 }
 
 /**
- * A probability with its letter, "p = 12.0%", or "p > 99.9%" where it is just below the whole.
+ * A probability with its letter, "p = 12.0%", or "p > 99.9%" where it is just below the whole, as `shareSaid` has
+ * it.
  *
  * @param {Say} text
  * @param {number} p
  */
 export function chanceEquals(text, p) {
-  if (p >= NEARLY && p < 1) return text("chance.equals_nearly_all");
+  if (p >= NEARLY && p < 1) return text(`chance.equals_${nearlyAll(p)}`);
   if (p > 0 && p < HARDLY) return text("chance.equals_hardly_any");
   return text("chance.equals", { p: shareSaid(text, p) });
 }
