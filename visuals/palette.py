@@ -72,7 +72,8 @@ GROUND: dict[str, dict[str, str]] = {
     },
 }
 
-# Stops at equal distances, mixed linearly in sRGB. The same in light and dark: a colour means one number.
+# Stops at equal distances, mixed linearly in sRGB. Magnitudes are the same in light and dark. A signed zero is the card
+# itself, since most of what has a sign is near it: white cells would outshine all else of a dark page.
 MAGNITUDE = (
     "#00224e",
     "#123570",
@@ -85,7 +86,10 @@ MAGNITUDE = (
     "#e1cc55",
     "#fee838",
 )
-SIGNED = ("#08306b", "#2467ad", "#6ba3d6", "#b9d3ea", "#ffffff", "#f8cba0", "#e8914a", "#b65a12", "#6e2c00")
+SIGNED = {
+    "light": ("#08306b", "#2467ad", "#6ba3d6", "#b9d3ea", "#ffffff", "#f8cba0", "#e8914a", "#b65a12", "#6e2c00"),
+    "dark": ("#c4e0ff", "#85bdfb", "#4b8ad2", "#2a5288", "#171c24", "#6b3f14", "#b06a24", "#ee9c50", "#ffd3a6"),
+}
 
 
 def rgb(colour: str) -> tuple[int, int, int]:
@@ -129,8 +133,9 @@ def css_block() -> str:
     for theme, selector in (("light", ":root"), ("dark", ".dark")):
         lines.append(f"{selector} {{")
         lines += [f"  --glass-{name}: {value};" for name, value in (GROUND[theme] | ROLES[theme]).items()]
+        lines.append(f"  --glass-signed: {', '.join(SIGNED[theme])};")
         if theme == "light":
-            lines += [f"  --glass-magnitude: {', '.join(MAGNITUDE)};", f"  --glass-signed: {', '.join(SIGNED)};"]
+            lines.append(f"  --glass-magnitude: {', '.join(MAGNITUDE)};")
         lines.append("}")
     return "\n".join([*lines, END])
 

@@ -79,11 +79,13 @@ def test_magnitude_is_cividis_and_grows_lighter():
     assert np.all(np.diff(lightness(palette.ramp(palette.MAGNITUDE, 10))) > 0)
 
 
-def test_signed_scale_is_white_at_zero_and_even_on_both_sides():
-    levels = lightness(palette.ramp(palette.SIGNED, 257))
-    assert palette.ramp(palette.SIGNED, 257)[128] == (255, 255, 255)
-    assert np.all(np.diff(levels[:129]) > 0)
-    assert np.all(np.diff(levels[128:]) < 0)
+@pytest.mark.parametrize(("theme", "outwards"), [("light", -1), ("dark", 1)])
+def test_signed_scale_has_the_card_at_zero_and_is_even_on_both_sides(theme, outwards):
+    ramp = palette.ramp(palette.SIGNED[theme], 257)
+    assert ramp[128] == palette.rgb(palette.GROUND[theme]["card"])
+    levels = lightness(ramp)
+    assert np.all(outwards * np.diff(levels[:129]) < 0)
+    assert np.all(outwards * np.diff(levels[128:]) > 0)
     assert np.abs(levels[:128] - levels[:128:-1]).max() < 8
 
 

@@ -38,7 +38,7 @@ def gates_figure(trace: Trace, layer: int, token: int, look: Look = PLAIN) -> go
         mode="markers",
         marker={
             "color": made_of[there],
-            "colorscale": plotly_scale(SIGNED),
+            "colorscale": plotly_scale(SIGNED[look.theme]),
             "cmin": -most,
             "cmax": most,
             "size": 8,
