@@ -15,6 +15,14 @@ from .examples import EXAMPLES, REAL_EXAMPLES
 from .labels import LABELS
 from .texts import DIRECTORY, LANGUAGES, on_demand_file, text_file
 
+# Gradio makes the body dark once its scripts run, which on a telephone takes seconds: the root is dark until
+# visuals/static/theme.js hands that on to the body.
+FIRST_GROUND = (
+    "{ const theme = new URLSearchParams(location.search).get('__theme');"
+    " const dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);"
+    " document.documentElement.classList.toggle('dark', dark); }"
+)
+
 
 def static_files() -> list[Path]:
     """All that the page fetches by an address of its own."""
@@ -118,7 +126,6 @@ def head() -> str:
     styles += f"<link id='glass-late' rel='stylesheet' href='{address(STATIC / 'late.css')}'>"
     # Named here, the modules come together; without it each waits for the one that imports it. A chapter's come later.
     styles += "".join(f"<link rel='modulepreload' href='{address(path)}'>" for path in sorted(first_modules()))
-    start = (
-        f"window.glassConfig = {config}; window.glassReady = new Promise((done) => {{ window.glassLoaded = done; }});"
-    )
+    ready = "window.glassReady = new Promise((done) => { window.glassLoaded = done; });"
+    start = f"{FIRST_GROUND} window.glassConfig = {config}; {ready}"
     return f"{styles}<script>{start}</script><script type='module' src='{address(STATIC / 'glass.js')}'></script>"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import uvicorn
 from fastapi import FastAPI
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from app.build import build
 from app.engine import LocalEngine
@@ -18,7 +18,8 @@ from app.hosting import HOSTING, launch_options
 from app.texts import text
 from tests.app.looking import BOX, PANELS, array, calm, faults, number, questions, run, settled, shown, state, trace_of
 from tests.one_of import one_of
-from tests.page import OVER_A_NETWORK, free_port, leave, open_page, wait_for_run
+from tests.page import OVER_A_NETWORK, free_port, leave, new_page, open_page, wait_for_run
+from visuals.palette import GROUND, rgb
 
 
 @pytest.mark.gradio
@@ -166,6 +167,50 @@ def test_dark_and_light(page: Page) -> None:
     page.click("#theme")
     assert state(page, "theme") == ["dark"]
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+
+
+GROUNDS = {theme: "rgb({}, {}, {})".format(*rgb(GROUND[theme]["bg"])) for theme in GROUND}
+
+GROUNDS_SEEN = """
+globalThis.seen = new Set();
+(function look() {
+  if (document.body) seen.add(getComputedStyle(document.body).backgroundColor);
+  requestAnimationFrame(look);
+})();
+"""
+
+
+@pytest.mark.gradio
+@pytest.mark.parametrize(
+    ("scheme", "asked", "theme"), [("dark", "", "dark"), ("light", "", "light"), ("dark", "?__theme=light", "light")]
+)
+def test_before_any_script_has_come_the_ground_has_the_theme_that_stays(
+    browser: Browser, site: str, scheme: Any, asked: str, theme: str
+) -> None:
+    page = new_page(browser, site, 390, 844, color_scheme=scheme)
+    page.add_init_script(GROUNDS_SEEN)
+    held: list[Route] = []
+    holds = True
+
+    def hold(route: Route) -> None:
+        held.append(route) if holds else route.continue_()
+
+    page.route(re.compile(r"\.js$"), hold)
+    page.goto(f"{site.rstrip('/')}/{asked}", wait_until="commit")
+    page.wait_for_function("[...document.styleSheets].some(({ href }) => href?.endsWith('page.css'))")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(ground) == GROUNDS[theme]
+    assert held
+    holds = False
+    for route in held:
+        route.continue_()
+    wait_for_run(page)
+    assert state(page, "theme") == [theme]
+    assert page.evaluate("[...seen]") == [GROUNDS[theme]]
+    page.click("#theme")
+    other = "light" if theme == "dark" else "dark"
+    page.wait_for_function(f"{ground} === '{GROUNDS[other]}'")
+    page.close()  # a script of its own looks on in it
 
 
 @pytest.mark.parametrize(("scheme", "width"), one_of([("light", 1280), ("dark", 1280), ("light", 360)]))

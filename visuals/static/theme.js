@@ -15,6 +15,9 @@ export function followTheme({ state, repaint }) {
     state.theme = theme;
     repaint(true);
   }
+  const root = document.documentElement.classList; // dark before there is a body (app/files.py)
+  if (root.contains("dark")) document.body.classList.add("dark");
+  root.remove("dark");
   state.theme = themeOfPage();
   new MutationObserver(() => {
     const theme = themeOfPage();
