@@ -97,6 +97,13 @@ test("an answer is not said to be copied where more than two thirds of it are le
   }
 });
 
+test("that no single word decides is said apart from attention sinks, without which a model may break", () => {
+  for (const code of ["en", "zh"]) {
+    const { story } = JSON.parse(readFileSync(new URL(`../../app/${code}.json`, import.meta.url)));
+    for (const name of ["none", "little"]) assert.match(story[`answer_says_${name}`], /\{apart\}[：:]/);
+  }
+});
+
 test("of a space, of a sign and of the rest of a word it is not said whether the word stands in the text", () => {
   const told = (form, piece) => formOf({ found, rests: { form, tokens: [0] }, best: { piece } }, [" key", " unlock"]);
   for (const piece of [" ", "\n", ".", "ed"]) {
