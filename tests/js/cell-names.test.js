@@ -8,7 +8,7 @@ globalThis.document = { body: { classList: { contains: () => false } } };
 globalThis.getComputedStyle = () => ({
   getPropertyValue: (name) => (/magnitude|signed/.test(name) ? "#000000, #ffffff" : name),
 });
-const { drawChosen, drawChosenAt, drawNames, drawSide, LEFT, LOW, sizeOf, TOP } =
+const { drawChosen, drawChosenAt, drawNames, drawSide, heightOf, LEFT, LOW, sizeOf, TOP } =
   await import("../../visuals/static/marks/cell-names.js");
 
 /** What is written, with its hue, whether it is turned upwards, and how often something was cleared for it. */
@@ -210,4 +210,14 @@ test("the words of a map without room in its cells stand beside it: those of the
   assert.deepEqual(texts(1, false), ["02", "12", "22"]); // at the right, from below
   assert.deepEqual(texts(1, true), ["10", "11", "12", "13"]);
   assert.deepEqual(texts(-1, true), []); // no row is selected
+});
+
+test("words above a map are as tall as their letters, which are small where columns are close, need", () => {
+  const under = (room) => (above) => room - above;
+  const many = Array.from({ length: 16 }, () => "a");
+  assert.equal(heightOf(72, under(400), many), 72); // letters of 14 px
+  const low = heightOf(72, under(270), many);
+  assert.equal(low, 59); // of 11 px
+  assert.ok(sizeOf(under(270)(low) / 16) >= 11 && under(270)(low) > under(270)(72));
+  assert.equal(heightOf(72, under(100), many), 72); // too close for all words: some are left out
 });

@@ -217,6 +217,11 @@ test("in a lesson the heads of one K/V head fit its stage, larger than all heads
     assert.ok(size > layoutMaps(width, model, room, 40).size && height <= room, `${size} ${height}`);
     const worded = layoutGroup(width, model, { kv: 1, room: 900, word: 40, above: 40 });
     assert.ok(worded.height <= 900 && worded.boxes[0].y === boxes[0].y + 40); // words stand above the columns
+    if (width > 480) {
+      const beside = layoutGroup(width, model, { kv: 1, room, word: 40, above: 40, aside: true });
+      assert.ok(beside.height <= room && beside.legend === beside.boxes[0].y); // the legend beside the maps
+      assert.ok(beside.aside > beside.frames[0].width && beside.aside + 190 <= width);
+    }
     for (const { x, y } of boxes) {
       const { width: wide, height: high } = frames[0];
       assert.ok(x + size <= wide && y + size + 28 <= high && wide <= width);

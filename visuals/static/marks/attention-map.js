@@ -7,7 +7,7 @@ import { hatch, ink, penOf, roomToDraw, scaleBar, write } from "../draw.js";
 import { drawOff } from "../off.js";
 import { OVER_CELLS, bindPointer, bindArrowKeys } from "../pointing.js";
 import { makeMap } from "./attention-values.js";
-import { drawChosen, drawNames, LEFT, LOW, namesAll, roomFor } from "./cell-names.js";
+import { drawChosen, drawNames, heightOf, LEFT, LOW, namesAll, roomFor } from "./cell-names.js";
 import { blockFor, cellUnder, drawBlank, drawMap, markCell } from "./cells.js";
 import { newest } from "./runs.js";
 import { rootScale, signedScale, WEIGHTS } from "./scales.js";
@@ -79,6 +79,15 @@ function scaleOf(shown, view, single) {
   if (single && view === "weights") return WEIGHTS;
   return single && view === "weighted" ? rootScale(limit) : signedScale(limit);
 }
+
+/**
+ * The side of a map under words so tall. A panel that is being put on a stage is narrower than them for a moment.
+ *
+ * @param {number} width px
+ * @param {number} room px for the map and the words
+ * @returns {(above: number) => number}
+ */
+const sizeIn = (width, room) => (above) => Math.max(1, Math.min(width, MOST, Math.max(LEAST, room - above)));
 
 /**
  * @template Of
@@ -186,10 +195,10 @@ export function createMap(glass, what) {
     const below = place.beside ? FOOT : BELOW;
     const room = Math.floor(roomToDraw()) - below;
     const pieces = what.pieces?.(newest(runs)) ?? trace.tokens.pieces;
-    const above = roomFor(penOf(canvas), pieces);
+    const sizeUnder = sizeIn(width - LEFT - place.beside - 2, room);
+    const above = heightOf(roomFor(penOf(canvas), pieces), sizeUnder, pieces);
     place.y = room - above < LEAST ? LOW : Math.max(LOW + 1, above);
-    // a panel that is being put on a stage is narrower than the words for a moment
-    place.size = Math.max(1, Math.min(width - LEFT - place.beside - 2, MOST, Math.max(LEAST, room - place.y)));
+    place.size = sizeUnder(place.y);
     canvas.toggleAttribute("data-crowded", state.presenting === true && !namesAll(place.size / trace.T, pieces));
     const view = what.view?.() ?? "weights";
     const single = runs.length === 1;

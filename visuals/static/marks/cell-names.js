@@ -120,6 +120,22 @@ export function sizeOf(step, pieces = []) {
   const [least, clear] = roomToDraw() < Infinity ? [CLOSE * leastLetters(), 0] : [SMALL, CLEAR + airOf(pieces)];
   return step < least + clear ? LINE : Math.min(LINE, Math.floor(step) - clear);
 }
+
+/**
+ * How tall the words above a map are: no taller than its columns' letters need, which are small where they are
+ * close.
+ *
+ * @param {number} long px of the longest word, as `roomFor` has it
+ * @param {(above: number) => number} sizeUnder side of the map under words that tall
+ * @param {string[]} pieces
+ */
+export function heightOf(long, sizeUnder, pieces) {
+  const tall = (/** @type {number} */ letters) => Math.ceil(((long - AROUND) * letters) / LINE) + AROUND;
+  for (let letters = LINE; letters > 1; letters--)
+    if (sizeOf(sizeUnder(tall(letters)) / pieces.length, pieces) >= letters) return tall(letters);
+  return long;
+}
+
 /**
  * Every how many tokens there is room for a word.
  *

@@ -31,7 +31,8 @@ export const boxAt = (boxes, width, height, x, y) =>
 /**
  * @typedef {{ layer: number; head: number; x: number; y: number }} Box
  *
- * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number }} Layout legend: where the scale begins
+ * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number; aside?: number }} Layout `legend`:
+ *   where the scale begins; `aside`: how far to the right, where that is not at the left edge
  *
  * @typedef {import("./runs.js").Run} Run
  *
@@ -143,8 +144,9 @@ function drawGround(context, what, { layout, maps, runs, width, scale, limit, co
       drawOff(context, x, y, size, size, size < THUMB ? "" : text("off.word"));
     what.corner?.(context, { layer, head, x, y }, size);
   }
-  if (layout.legend !== undefined && !covered)
-    scaleBar(context, 1, layout.legend, Math.min(260, width - 16), ink()[scale.table], scale.ticks);
+  const { legend, aside = 1 } = layout;
+  if (legend !== undefined && !covered)
+    scaleBar(context, aside, legend, Math.min(260, width - aside - 15), ink()[scale.table], scale.ticks);
 }
 
 /**

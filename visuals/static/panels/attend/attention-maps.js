@@ -29,7 +29,8 @@ const [FOOT, NARROW_FOOT] = [52, 92]; // the legend with what is above it
 const [ROOM, BESIDE] = [66, 72]; // of a word above a column; of one beside a row, with the mark between them
 const WORDED = 84; // side of the smallest map with words
 const BOLD = 1.1; // a bold word to a plain one
-const KEPT = 0.8; // of its size, a map whose columns have words in a lesson
+const KEPT = 0.7; // of its size, a map whose columns have words in a lesson
+const [ASIDE, SCALE, LINE] = [206, 190, 18]; // px beside maps for the legend, with what is before it; of a line there
 const UNDER = 26; // px under a map for the chosen column's word, where columns have none above
 
 /**
@@ -43,13 +44,14 @@ const UNDER = 26; // px under a map for the chosen column's word, where columns 
  *   above: number;
  *   rowed: number;
  *   legend: number;
+ *   aside?: number;
  *   narrow: boolean;
  *   height: number;
  * }} Layout
  *   `size`: side of a map; `above`: px above it for the words of the text, 0 where there is no room for them;
  *   `rowed`: px beside the maps where the rows alone have words, and the chosen column its own below it; else 0;
- *   `legend`: where the scale starts; all in pixels to draw in. `leads` of a box: whether it is the first of its
- *   line, whose rows have words
+ *   `legend`: where the scale starts, and `aside`, how far to the right where it stands beside the maps; all in
+ *   pixels to draw in. `leads` of a box: whether it is the first of its line, whose rows have words
  *
  * @typedef {{ left: number; above: number; least: number }} Words px for words beside a line of maps and above each
  *   map, and the side of the smallest map
@@ -170,19 +172,20 @@ const groupHeight = (size, lines, above) => frameHeight(size, lines, above) + li
  *
  * @param {number} width CSS pixels
  * @param {{ n_heads: number; n_kv_heads: number }} model
- * @param {{ kv: number; room: number; word: number; above?: number }} how which K/V head; `room` and `word` as in
- *   `layoutMaps`; `above`: px for words above each map
+ * @param {{ kv: number; room: number; word: number; above?: number; aside?: boolean }} how which K/V head; `room`
+ *   and `word` as in `layoutMaps`; `above`: px for words above each map; `aside`: whether the legend stands beside
+ *   the maps
  * @returns {Layout}
  */
-export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word, above = 0 }) {
+export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word, above = 0, aside = false }) {
   const heads = n_heads / n_kv_heads;
   const narrow = width < NARROW;
-  const below = narrow ? NARROW_FOOT : FOOT;
+  const below = aside ? 0 : narrow ? NARROW_FOOT : FOOT;
   const left = word + BESIDE - ROOM;
   let [columns, size] = [heads, 0];
   for (let lines = 1; lines <= heads; lines++) {
     const across = Math.ceil(heads / lines);
-    const wide = (width - 2 * PAD - (across - 1) * GAP - left) / across;
+    const wide = (width - (aside ? ASIDE : 0) - 2 * PAD - (across - 1) * GAP - left) / across;
     const tall = (room - below - GAP - groupHeight(0, lines, above)) / lines;
     const found = Math.floor(Math.min(MOST, wide, Math.max(SMALLEST, tall)));
     if (found > size) [columns, size] = [across, found];
@@ -199,7 +202,10 @@ export function layoutGroup(width, { n_heads, n_kv_heads }, { kv, room, word, ab
   const frame = { kv, first, last: first + heads - 1, x: 0, y: 0, height: high };
   const frames = [{ ...frame, width: narrow ? width : 2 * PAD + inside }]; // or its title is cut
   const foot = high + GAP;
-  return { boxes, frames, size, above, rowed: word, legend: foot + 14, narrow, height: foot + below };
+  const laid = { boxes, frames, size, above, rowed: word, narrow, height: foot + below };
+  return aside
+    ? { ...laid, legend: boxes[0].y, aside: frames[0].width + ASIDE - SCALE }
+    : { ...laid, legend: foot + 14 };
 }
 
 /**
@@ -222,23 +228,45 @@ function drawFrames(context, { frames, rowed }, of, text) {
 }
 
 /**
+ * A text in lines that are no wider than that, parted between words or Chinese characters.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} said
+ * @param {number} most px
+ */
+function linesOf(context, said, most) {
+  const lines = [""];
+  for (const part of said.match(/\p{Script=Han}\p{P}?|[^\s\p{Script=Han}]+\s*|\s+/gu) ?? []) {
+    const longer = (lines.at(-1) ?? "") + part;
+    if (lines.at(-1) && textWidth(context, longer.trimEnd()) > most) lines.push(part);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+/**
  * What is to be known beside the scale, or under it: what the mask's hatching means, and where the words are that
  * the maps have no room for.
  *
  * @param {CanvasRenderingContext2D} context
- * @param {Pick<Layout, "legend" | "narrow">} layout
+ * @param {Pick<Layout, "legend" | "narrow" | "aside">} layout
  * @param {number} width
  * @param {string[]} says texts of the panel
  * @param {Say} text
  */
-function drawKey(context, { legend, narrow }, width, says, text) {
-  const [left, line] = narrow ? [1, legend + 42] : [Math.min(260, width - 16) + 30, legend];
-  for (const [i, name] of says.entries()) {
-    const y = line + 18 * i;
+function drawKey(context, { legend, narrow, aside }, width, says, text) {
+  const under = narrow || aside !== undefined;
+  const [left, line] = under ? [aside ?? 1, legend + 42] : [Math.min(260, width - 16) + 30, legend];
+  let y = line;
+  for (const name of says) {
     const hatched = name === "masked";
     if (hatched) hatch(context, left, y, 18, 12);
     const x = left + (hatched ? 24 : 0);
-    write(context, text(name), x, y + 11, { colour: ink().colour("muted"), most: Math.max(0, width - x) });
+    const most = Math.max(0, width - x);
+    for (const said of aside === undefined ? [text(name)] : linesOf(context, text(name), most)) {
+      write(context, said, x, y + 11, { colour: ink().colour("muted"), most });
+      y += LINE;
+    }
   }
 }
 
@@ -306,7 +334,7 @@ export function createMaps(glass, label) {
   const text = (name, params) => glass.text(`attention.${name}`, params);
   /**
    * All heads; in a lesson those of the chosen head's K/V head, which are larger, and show the same on every
-   * screen.
+   * screen. Where words above the columns take the room of the legend, that stands beside the maps.
    *
    * @param {number} width
    * @param {import("../../decode.js").Model} model
@@ -317,7 +345,10 @@ export function createMaps(glass, label) {
     const size = model.n_heads / model.n_kv_heads;
     if (!state.presenting || size === 1) return layoutMaps(width, model, room, word);
     const how = { kv: Math.floor(state.head / size), room, word };
-    const worded = layoutGroup(width, model, { ...how, above: word });
+    const [below, beside] = [false, width >= NARROW].map((aside) =>
+      layoutGroup(width, model, { ...how, above: word, aside }),
+    );
+    const worded = beside.size > below.size ? beside : below;
     const plain = layoutGroup(width, model, how);
     const isNamed = namesMost(worded.size / state.trace.T, state.trace.tokens.pieces);
     return isNamed && worded.size >= KEPT * plain.size ? worded : plain;
