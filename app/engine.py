@@ -18,6 +18,7 @@ from model.errors import GlassLlamaError, shortly
 from model.generation import Generation
 from model.growth import Growth, cut
 from model.interventions import NOTHING, Intervention
+from model.loading import Loading
 from model.pieces import GPU_TIMES, Work
 from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
@@ -84,6 +85,11 @@ class Engine(Protocol):
 
     def about(self, name: str) -> About:
         """The model's shape, and the device and dtype that it really runs in."""
+        ...
+
+    def loading(self, name: str) -> Loading | None:
+        """How far the weights are of a model that reads them at first use; None where they are there, or where nobody
+        can tell. Answered at once, whoever has the model's turn."""
         ...
 
     def encode(self, name: str, text: str) -> list[int]:
@@ -242,6 +248,9 @@ class LocalEngine:
         device = DEVICE_NAMES.get(lm.device.type, str(lm.device))
         dtype = str(lm.dtype).removeprefix("torch.")
         return About(name, lm.config, lm.n_parameters, device, dtype, lm.reads_source)
+
+    def loading(self, name: str) -> Loading | None:
+        return self._get(name).loading()
 
     def tokenizer(self, name: str) -> Tokenizer:
         """The model's tokenizer, which another process can be given."""

@@ -1,6 +1,7 @@
 """A network from a checkpoint's files, and back into files in Hugging Face's format. `load` is the front door."""
 
 import json
+import math
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -18,9 +19,10 @@ from .config import NetworkConfig
 from .errors import GlassLlamaError, shortly
 from .families import family_of
 from .families.family import Family
+from .loading import Done, untold
 from .network import Network
-from .tensor_files import HEAD, arrange_tensors, in_file_order, locate_tensors
-from .tiled import count_weights, lies_in_tiles, named_weights, tile
+from .tensor_files import HEAD, arrange_tensors, count_numbers, in_file_order, locate_tensors
+from .tiled import count_to_tile, count_weights, lies_in_tiles, named_weights, tile
 from .tokenizer import Tokenizer
 from .weight_error import TEXT, every_logit, weight_error
 
@@ -68,15 +70,22 @@ class LanguageModel:
         """A context in which the weights stay where they are, for models that drop them (model/on_demand.py)."""
         return nullcontext()
 
+    def loading(self) -> None:
+        """How far its weights are, for models that read them at first use (model/on_demand.py): these are there."""
+
 
 @dataclass(frozen=True)
 class Outline:
-    """A checkpoint without its weights: `net` has shapes alone, on torch's device "meta"."""
+    """A checkpoint without its weights: `net` has shapes alone, on torch's device "meta".
+
+    `stored` is how many numbers are in its files.
+    """
 
     files: CheckpointFiles
     family: Family
     config: NetworkConfig
     net: Network
+    stored: int
 
 
 def load(where: str | Path = BUNDLED, device: str = "auto", dtype: str = "auto") -> LanguageModel:
@@ -110,7 +119,8 @@ def read_outline(where: str | Path) -> Outline:
     files = open_checkpoint(where)
     family = family_of(files.config)
     config = family.read(files.config)
-    check_depth(files.place, files.shapes(), config, family)
+    shapes = files.shapes()
+    check_depth(files.place, shapes, config, family)
     try:
         with torch.device("meta"):
             net = family.build(config)
@@ -118,24 +128,37 @@ def read_outline(where: str | Path) -> Outline:
         raise GlassLlamaError(
             "checkpoint", f"{files.place}: config.json states sizes that no tensor can have."
         ) from error
-    return Outline(files, family, config, net)
+    return Outline(files, family, config, net, sum(map(math.prod, shapes.values())))
+
+
+def count_steps(plan: Outline, device: torch.device, dtype: torch.dtype, int8: bool) -> int:
+    """What `load_weights` says is done, all together: each number is read, checked, arranged and laid out."""
+    numbers = count_numbers(plan.net, plan.family)
+    tiled = int8 or lies_in_tiles(plan.net, device, dtype)
+    return plan.stored + 2 * numbers + (count_to_tile(plan.net) if tiled else numbers)
 
 
 def load_weights(
-    plan: Outline, device: torch.device, dtype: torch.dtype, int8_measured_on: list[int] | None = None
+    plan: Outline,
+    device: torch.device,
+    dtype: torch.dtype,
+    int8_measured_on: list[int] | None = None,
+    done: Done = untold,
 ) -> Network:
     """Read the weights into the outline's network, and give that network. Raises GlassLlamaError.
 
     With `int8_measured_on` its linear maps keep 8 bits a weight, and `int8_error` is what that changes after each of
-    these tokens.
+    these tokens. `done` is told how many numbers are through one of the steps that `count_steps` counts.
     """
-    read = arrange_tensors(plan.files.place, plan.files.tensors(), plan.net, plan.family)
+    read = arrange_tensors(plan.files.place, plan.files.tensors(done), plan.net, plan.family, done)
     # One by one: the weights are never there twice.
-    in_tiles = int8_measured_on is None and lies_in_tiles(plan.net, device, dtype)
+    int8 = int8_measured_on is not None
+    in_tiles = not int8 and lies_in_tiles(plan.net, device, dtype)
     tensors: dict[str, Tensor] = {}
     for name in [*read]:
         weight = to_dtype(name, read.pop(name), device, dtype)
         tensors[name] = weight if in_tiles else _laid_out(weight)
+        done(0 if in_tiles or int8 else weight.numel())
     plan.net.load_state_dict(tensors, assign=True, strict=False)
     if plan.config.tied_embeddings:
         plan.net.head.weight = plan.net.embed.weight
@@ -143,9 +166,9 @@ def load_weights(
     if int8_measured_on is not None:
         ids = torch.tensor([int8_measured_on])
         exact = every_logit(net, ids)
-        net.int8_error = weight_error(exact, every_logit(tile(net, int8=True), ids))
+        net.int8_error = weight_error(exact, every_logit(tile(net, int8=True, done=done), ids))
     elif in_tiles:
-        tile(net, int8=False)
+        tile(net, int8=False, done=done)
     return net
 
 

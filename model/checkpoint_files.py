@@ -19,6 +19,7 @@ from .checkpoint_checks import check_header, damaged_file
 from .errors import GlassLlamaError, clipped, reason, several, shortly
 from .gguf.file import GgufFile
 from .gguf.reader import is_gguf
+from .loading import Done, untold
 from .tokenizer import Tokenizer
 
 MOST_FILES = 4096
@@ -45,8 +46,9 @@ class CheckpointFiles(Protocol):
         """The shape of every tensor, by Hugging Face's name. Raises GlassLlamaError for a damaged file."""
         ...
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Every tensor, by Hugging Face's name. Raises GlassLlamaError for a damaged file."""
+    def tensors(self, done: Done = untold) -> dict[str, Tensor]:
+        """Every tensor, by Hugging Face's name; `done` is told what is read. Raises GlassLlamaError for a damaged
+        file."""
         ...
 
     def tokenizer(self, vocab_size: int) -> Tokenizer:
@@ -81,14 +83,16 @@ class SafetensorsDirectory:
                 raise damaged_file(file, error) from error
         return shapes
 
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self, done: Done = untold) -> dict[str, Tensor]:
         """As CheckpointFiles."""
         found: dict[str, Tensor] = {}
         for file in self._files:
             try:
-                found |= load_file(file)
+                read = load_file(file)
             except (SafetensorError, OSError) as error:
                 raise damaged_file(file, error) from error
+            found |= read
+            done(sum(tensor.numel() for tensor in read.values()))
         return found
 
     def tokenizer(self, vocab_size: int) -> Tokenizer:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-from .checkpoint import INT8, Outline, load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
+from .checkpoint import INT8, Outline, count_steps, load_weights, pick_device, pick_dtype, read_outline, read_tokenizer
 from .errors import GlassLlamaError
+from .loading import Loading
 from .network import Network
 from .tiled import bytes_held, count_weights
 from .tokenizer import Tokenizer
@@ -53,17 +54,29 @@ class WeightCache:
                     self._held.move_to_end(lm)
                     return net
             try:
-                plan = lm.take_outline()  # and reads the tokenizer
-                net = load_weights(plan, lm.device, lm.dtype, lm.int8_measured_on)
-            except GlassLlamaError as error:  # which says where the files are, no visitor's business
-                said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
-                raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
-            if self._when_read is not None:
-                self._when_read()
-            with self._lock:
-                self._held[lm] = net
-                self._evict(lm)
-            return net
+                net = self._read(lm)
+                with self._lock:
+                    self._held[lm] = net
+                    self._evict(lm)
+                return net
+            finally:
+                lm.steps_done = 0
+
+    def _read(self, lm: "OnDemand") -> Network:
+        try:
+            plan = lm.take_outline()  # and reads the tokenizer
+            net = load_weights(plan, lm.device, lm.dtype, lm.int8_measured_on, lm.count)
+        except GlassLlamaError as error:  # which says where the files are, no visitor's business
+            said = f"The weights of {lm.name} cannot be read any more on the machine that this runs on."
+            raise GlassLlamaError("model_unreadable", said, name=lm.name) from error
+        if self._when_read is not None:
+            self._when_read()
+        return net
+
+    def holds(self, lm: "OnDemand") -> bool:
+        """Whether this network's weights are held now; does not wait for those that are being read."""
+        with self._lock:
+            return lm in self._held
 
     @contextmanager
     def at_work(self, lm: "OnDemand") -> Iterator[None]:
@@ -110,6 +123,8 @@ class OnDemand:
         self.n_parameters = count_weights(plan.net)
         self._int8 = dtype == INT8
         self.nbytes = bytes_held(plan.net, self.device, self.dtype, self._int8)
+        self._steps = count_steps(plan, self.device, self.dtype, self._int8)
+        self.steps_done = 0  # of reading the weights, while they are read
         self.reads_source = hasattr(plan.net, "encoder")
         self.weight_cache = weight_cache
         self.read_lock = threading.Lock()
@@ -145,6 +160,17 @@ class OnDemand:
         self._read_tokenizer()
         plan, self._plan = self._plan, None
         return plan or read_outline(self.where)
+
+    def count(self, numbers: int) -> None:
+        """So many numbers more are through a step of reading the weights."""
+        self.steps_done += numbers
+
+    def loading(self) -> Loading | None:
+        """How far the reading of the weights is, nothing being done before it begins; None where they are held.
+
+        Asked from another thread, it does not wait.
+        """
+        return None if self.weight_cache.holds(self) else Loading(self.steps_done, self._steps)
 
     def in_use(self) -> AbstractContextManager[None]:
         """A context in which the weights are not dropped."""

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from .errors import GlassLlamaError, clipped, several
 from .families.family import Family
+from .loading import Done, untold
 from .network import Network
 from .stacked import StackedLinear
 from .tiled import own_weights
@@ -44,9 +45,17 @@ def locate_tensors(net: Network, family: Family) -> dict[str, TensorLocation]:
     return found
 
 
-def arrange_tensors(place: Path, found: dict[str, Tensor], net: Network, family: Family) -> dict[str, Tensor]:
+def count_numbers(net: Network, family: Family) -> int:
+    """How many numbers `arrange_tensors` gives."""
+    tied = net.config.tied_embeddings
+    return sum(at.shape.numel() for ours, at in locate_tensors(net, family).items() if not (ours == HEAD and tied))
+
+
+def arrange_tensors(
+    place: Path, found: dict[str, Tensor], net: Network, family: Family, done: Done = untold
+) -> dict[str, Tensor]:
     """Every tensor under our name, from those `found` under Hugging Face's; `found` is emptied, so that what has been
-    arranged is let go of.
+    arranged is let go of. `done` is told of each twice: when it is checked, and when it is arranged.
 
     One GlassLlamaError, about `place`, lists all that is unknown, missing, misshapen or NaN.
     """
@@ -61,6 +70,7 @@ def arrange_tensors(place: Path, found: dict[str, Tensor], net: Network, family:
                 problems += _faults(name, raw[name], torch.Size((rows, *at.shape[1:])))
             elif not (ours == HEAD and tied):
                 problems.append(f"missing tensor {name}")
+        done(0 if ours == HEAD and tied else at.shape.numel())
     if tied and not problems:
         name = where.pop(HEAD).files[0]
         head = raw.pop(name, None)
@@ -70,8 +80,11 @@ def arrange_tensors(place: Path, found: dict[str, Tensor], net: Network, family:
         listed = several(problems, by="; ")
         raise GlassLlamaError("checkpoint", f"{place}: the weights do not fit config.json: {listed}.")
     order = family.row_order(net.config)
-    return {ours: _ordered(torch.cat([raw.pop(name) for name in at.files]), order.get(at.pattern))
-            for ours, at in where.items()}  # fmt: skip
+    arranged: dict[str, Tensor] = {}
+    for ours, at in where.items():
+        arranged[ours] = _ordered(torch.cat([raw.pop(name) for name in at.files]), order.get(at.pattern))
+        done(at.shape.numel())
+    return arranged
 
 
 def _ordered(tensor: Tensor, order: Tensor | None) -> Tensor:

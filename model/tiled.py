@@ -18,6 +18,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from .loading import Done, untold
 from .network import Network
 from .stacked import StackedLinear
 
@@ -152,18 +153,30 @@ def _width(d_out: int) -> int:
     return max(even, default=widest)
 
 
-def tile(net: Network, int8: bool) -> Network:
+def tile(net: Network, int8: bool, done: Done = untold) -> Network:
     """Have every linear map of a network keep its weights in tiles; as bytes where `int8`. Gives the network.
 
     The embedding stays as it is: of it a token reads one row. So a head that shared its matrix has its own now.
+    `done` is told of each map.
     """
-    for parent in [*net.modules()]:
-        for name, child in [*parent.named_children()]:
-            if type(child) is nn.Linear:
-                setattr(parent, name, TiledLinear(child, int8))
-            elif type(child) is StackedLinear:
-                setattr(parent, name, TiledStacked(child, int8))
+    for parent, name, child in [*_linear_maps(net)]:
+        tiled = TiledLinear(child, int8) if isinstance(child, nn.Linear) else TiledStacked(child, int8)
+        setattr(parent, name, tiled)
+        done(tiled.shape.numel())
     return net
+
+
+def count_to_tile(net: Network) -> int:
+    """How many numbers `tile` lays out."""
+    return sum(child.weight.numel() for _, _, child in _linear_maps(net))
+
+
+def _linear_maps(net: Network) -> Iterator[tuple[nn.Module, str, nn.Linear | StackedLinear]]:
+    """The maps that are not in tiles: where each stands, by which name, and itself."""
+    for parent in net.modules():
+        for name, child in parent.named_children():
+            if type(child) is nn.Linear or type(child) is StackedLinear:
+                yield parent, name, child
 
 
 def lies_in_tiles(net: Network, device: torch.device, dtype: torch.dtype) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import model
 from model.interventions import NOTHING, Intervention
+from model.loading import Loading
 from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
@@ -102,6 +103,9 @@ class FarEngine:
         if name not in self._about:  # of a model nothing of it changes
             self._about[name] = self._call("about", name)
         return self._about[name]
+
+    def loading(self, name: str) -> Loading | None:
+        return self._call("loading", name)
 
     def encode(self, name: str, text: str) -> list[int]:
         return self._tokenizer(name).encode(text)

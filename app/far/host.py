@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from model import GlassLlamaError, LayerTrace, Step, Trace
 from model.growth import Growth
 from model.interventions import Intervention
+from model.loading import Loading
 from model.tokenizer import Tokenizer
 from visuals.messages.page import RealModelState
 from visuals.payload import About
@@ -74,6 +75,9 @@ class Host:
 
     def about(self, engine: Engine, name: str) -> About:
         return engine.about(name)
+
+    def loading(self, engine: Engine, name: str) -> Loading | None:
+        return engine.loading(name)
 
     def tokenizer(self, _engine: Engine, name: str) -> Tokenizer:
         return self.engine.tokenizer(name)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ..errors import GlassLlamaError, shortly
 from ..families import family_of
+from ..loading import Done, untold
 from ..published.hf import gguf as metadata_reader
 from ..tokenizer import Tokenizer
 from .reader import GgufContent
@@ -79,7 +80,7 @@ class GgufFile:
         """As CheckpointFiles."""
         return {hf: shape_of(self._content.tensors[name]) for name, hf in self._names.items()}
 
-    def tensors(self) -> dict[str, Tensor]:
+    def tensors(self, done: Done = untold) -> dict[str, Tensor]:
         """As CheckpointFiles: in float32, dequantised."""
         neighbours = self._content.metadata[metadata_reader.PLACE] in NEIGHBOURS
         found: dict[str, Tensor] = {}
@@ -87,6 +88,7 @@ class GgufFile:
             values, heads = values_of(self._content.tensors[name]), heads_of(name, self.config)
             fits = heads is not None and values.shape[0] % (2 * heads) == 0  # else its shape is refused by its name
             found[hf] = in_halves(values, heads) if neighbours and heads is not None and fits else values
+            done(values.numel())
         return found
 
     def tokenizer(self, vocab_size: int) -> Tokenizer:

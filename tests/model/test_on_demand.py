@@ -9,10 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer as BackEnd
 
 import model
 from model import on_demand
+from model.checkpoint import BUNDLED
+from model.loading import Loading
 from model.on_demand import OnDemand, WeightCache
+from tests.model.gguf.written import byte_level, network, write
 
 IDS = list(range(1, 9))
 
@@ -101,3 +105,45 @@ def test_weights_that_are_gone_are_an_error_that_says_no_path(checkpoint: Path, 
         assert str(tmp_path) not in str(caught.value)
     shutil.copy(checkpoint / "model.safetensors", there)
     assert len(model.run_trace(one, IDS).logits) == one.config.vocab_size
+
+
+def quantised(place: Path) -> Path:
+    """A GGUF file of a small network, at this place."""
+    source = BackEnd.from_file(str(BUNDLED / "tokenizer.json"))
+    write(place, network("llama", source.get_vocab_size()), "llama", byte_level(source, "smollm", ends=("<|end|>",)))
+    return place
+
+
+@pytest.mark.parametrize(("kind", "dtype"), [("directory", "auto"), ("file", "auto"), ("file", "int8"),
+                                             ("directory", "bfloat16")])  # fmt: skip
+def test_reading_counts_up_to_all_that_there_is_to_do(
+    checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, dtype: str
+) -> None:
+    where = checkpoint if kind == "directory" else quantised(tmp_path / "x.gguf")
+    one = OnDemand(where, WeightCache(0), "a", "cpu", dtype)
+    seen: list[Loading | None] = [one.loading()]
+    plain = OnDemand.count
+
+    def count(lm: OnDemand, numbers: int) -> None:
+        plain(lm, numbers)
+        seen.append(lm.loading())
+
+    monkeypatch.setattr(OnDemand, "count", count)
+    assert one.net is one.net
+    assert one.loading() is None
+    told = [state for state in seen if state is not None]
+    assert len(told) == len(seen) > 50
+    (total,) = {state.total for state in told}
+    assert told[0].done == 0
+    assert told[-1].done == total
+    assert [state.done for state in told] == sorted(state.done for state in told)
+
+
+def test_reading_that_failed_is_back_at_its_beginning(checkpoint: Path, tmp_path: Path) -> None:
+    one = OnDemand(shutil.copytree(checkpoint, tmp_path / "net"), WeightCache(0), "a", "cpu")
+    begun = one.loading()
+    whole = (tmp_path / "net" / "model.safetensors").read_bytes()
+    (tmp_path / "net" / "model.safetensors").write_bytes(whole[:-4] + b"\xff\xff\xff\xff")  # NaN
+    with pytest.raises(model.GlassLlamaError, match="cannot be read"):
+        assert one.net
+    assert one.loading() == begun
