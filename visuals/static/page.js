@@ -214,6 +214,9 @@ export function createPage(store, texts, link, settings, config) {
     if (offered.length !== before) bar.fill({});
   }
 
+  /** @type {{ prompt?: string } | null} */
+  let before = null; // while the answer of a network that was chosen has not come: the prompt that it took the place of
+
   /**
    * The inputs of an event that has another network run the prompt: of an example of other networks, one of its
    * own.
@@ -222,9 +225,21 @@ export function createPage(store, texts, link, settings, config) {
    */
   function picked([given, model, ...others]) {
     const prompt = promptFor(String(given), models.examplesOf(model), state.language);
+    before = prompt === given ? {} : { prompt: String(given) };
     if (prompt !== given) bar.fill({ prompt });
     return [prompt, model, ...others];
   }
+
+  store.on("run", () => {
+    before = null;
+  });
+  // A list says nothing where what it shows is chosen again: after a failure it shows whose run is there, and the
+  // network can be chosen anew. With a text that was refused it stands, for another text.
+  store.on("message", ({ level, code }) => {
+    if (!before || state.awaited || level !== "error") return;
+    if (state.run && !code.startsWith("prompt_")) bar.fill({ ...before, model: state.run.model.name });
+    before = null;
+  });
 
   return {
     parts,
