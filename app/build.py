@@ -92,14 +92,13 @@ def guarded_calls(service: Service, metrics: Metrics) -> list[Callable[..., Any]
     """
     lines = {name: DirectCallLimiter(limit, metrics) for name, limit in LINES.items()}
     details = {name: lines[name].guarded(service.detail, DETAILS) for name in ("short", "long")}
-    sums = {name: lines[name].guarded(service.calculate, CALCULATORS) for name in ("sums", "long", "hub")}
+    sums = {name: lines[name].guarded(service.calculate, CALCULATORS) for name in ("sums", "long", "hub", "progress")}
 
     async def detail(data: Any, request: gr.Request) -> Mapping[str, object]:
         return await details["long" if asks_long(data) else "short"](data, request)
 
     async def calculate(data: Any, request: gr.Request) -> Mapping[str, object]:
-        asks_hub = isinstance(data, dict) and bool(data.get("hub"))
-        return await sums["hub" if asks_hub else "long" if asks_long(data) else "sums"](data, request)
+        return await sums[line_of(data)](data, request)
 
     looks = [maybe_ahead(method, lines) for method in (service.layers, service.neurons)]
     apart = (service.calculate, service.detail, service.layers, service.neurons)
@@ -123,6 +122,15 @@ def asks_long(data: Any) -> bool:
     """Whether a request, which nobody has checked yet, asks for long work."""
     what = data.get("what") if isinstance(data, dict) else None
     return isinstance(what, str) and what in LONG
+
+
+def line_of(data: Any) -> str:
+    """In which of LINES a sum waits, by what is asked, which nobody has checked yet."""
+    if not isinstance(data, dict):
+        return "sums"
+    if data.get("what") == "loading":
+        return "progress"
+    return "hub" if data.get("hub") else "long" if asks_long(data) else "sums"
 
 
 def body() -> gr.HTML:

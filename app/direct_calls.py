@@ -32,6 +32,8 @@ LINES = {
     "sums": Limit(at_once=2, of_address=1, waiting=256, each=128),
     # Wait for another machine, which may not answer (app/lookups.py).
     "hub": Limit(at_once=16, of_address=16, waiting=256, each=128),
+    # Answered at once, while what waits for weights to be read has the places of an address in the other lines.
+    "progress": Limit(at_once=4, of_address=4, waiting=256, each=128),
 }
 
 Answer = Mapping[str, object]  # one of visuals/messages

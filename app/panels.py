@@ -139,9 +139,11 @@ def chips(sentences: Mapping[str, Sequence[str]], real: Sequence[str]) -> gr.HTM
 
 
 def status_line() -> gr.HTML:
-    """What runs on what, and what went wrong; read aloud when it changes. On a telephone the machine is named where the
-    settings are open."""
+    """What runs on what, how far weights are that are awaited, and what went wrong; read aloud when it changes. On a
+    telephone the machine is named where the settings are open."""
     now = f"<span class='page-now'>{escape(text('page.starting'))}</span>"
-    parts = f"<p class='page-device'><span class='page-machine'></span>{now}</p>"
+    bar = "<progress class='page-loading' aria-hidden='true' hidden></progress>"
+    parts = f"<p class='page-device'><span class='page-machine'></span>{now} {bar}</p>"
+    parts += "<p class='page-quarters gp-hidden' role='status'></p>"
     parts += "<p class='page-message' role='status' aria-live='polite' hidden></p>"
     return fixed("status", parts)

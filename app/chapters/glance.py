@@ -27,7 +27,7 @@ from visuals.messages.glance import (
     WindowsDetail,
     WordsDetail,
 )
-from visuals.messages.page import RealModelAnswer
+from visuals.messages.page import LoadingAnswer, RealModelAnswer
 from visuals.why import (
     back_payload,
     heads_payload,
@@ -71,6 +71,7 @@ from ..requests import (
     Texts,
     about_run,
     map_limit,
+    model_of,
     texts_until,
     token_of,
     unchanged,
@@ -338,6 +339,12 @@ def real_model(engine: Engine, data: Sent) -> RealModelAnswer:
     return {"real": state, "offers": offers(engine)}
 
 
+def loading(engine: Engine, data: Sent) -> LoadingAnswer:
+    """{model}: how far its weights are, for a page that waits for its answer."""
+    found = engine.loading(model_of(engine, data))
+    return {"loading": None if found is None else {"done": found.done, "total": found.total}}
+
+
 def _node(engine: Engine, held: HeldRun, one: list[object], texts: Texts) -> AnyNode:
     """A node as a page sends it, where the run has one. Raises GlassLlamaError."""
     source = held.trace.source
@@ -374,4 +381,4 @@ DETAILS = {
     "circuit_controls": circuit_controls,
     "edges": edges,
 }
-CALCULATORS = {"real_model": real_model}
+CALCULATORS = {"real_model": real_model, "loading": loading}

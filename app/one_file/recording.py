@@ -26,7 +26,7 @@ from .questions import CALCULATIONS, Place, Sizes, ask_of_layer, ask_of_place, a
 
 Question = Mapping[str, Any]
 # Calculations that change or tell something of the server: its models, its lens, its own address.
-OF_THE_SERVER = ("real_model", "lens_fit", "qr")
+OF_THE_SERVER = ("real_model", "loading", "lens_fit", "qr")
 NOTHING: FileContents = {
     "hash": "", "offers": [], "runs": [], "layers": [], "neurons": [], "details": {}, "calculations": {},
     "code": {"excerpts": [], "layers": []}, "lesson": None,

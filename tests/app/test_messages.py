@@ -189,6 +189,7 @@ KV_LOGS = (
 SUMS: list[Asked] = [
     ("qr", {"text": "https://example.org"}),
     ("real_model", {}),
+    ("loading", {}),
     ("kv_models", {}),
     ("kv_gpus", {}),
     ("families", {}),

@@ -67,7 +67,7 @@ from .kv_log import KvLogAnswer
 from .kv_weights import KvWeightsAnswer
 from .norm import NormDepthDetail, NormKindsDetail, NormPlacementDetail, NormTimesDetail, NormVectorsDetail
 from .overview import EndsDetail, StageDetail, StreamDetail, TrainingDetail
-from .page import QrAnswer, RealModelAnswer, TensorPlace
+from .page import LoadingAnswer, QrAnswer, RealModelAnswer, TensorPlace
 from .position import PositionKindsDetail, RopeScalingsDetail
 from .token import MergesDetail
 
@@ -155,6 +155,7 @@ class Calculations(TypedDict):
 
     qr: QrAnswer
     real_model: RealModelAnswer
+    loading: LoadingAnswer
     kv: KvAnswer
     kv_chart: KvChartAnswer
     kv_fit: KvFitAnswer

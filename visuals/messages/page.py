@@ -73,6 +73,20 @@ class RealModelAnswer(TypedDict):
     offers: list[Offer]
 
 
+class LoadingState(TypedDict):
+    """How far the weights of a network are that are read at its first use: `done` of `total` numbers, each counted once
+    for each step that it goes through."""
+
+    done: int
+    total: int
+
+
+class LoadingAnswer(TypedDict):
+    """How far a network's weights are; null where they are there, or where nobody can tell."""
+
+    loading: LoadingState | None
+
+
 class TensorPlace(TypedDict):
     """A captured tensor: its dimensions by name and size, and the line of the repository that makes it."""
 

@@ -6,14 +6,15 @@
  * @typedef {{
  *   prompt: string | null;
  *   model: string | null;
+ *   named?: string;
  *   act: "read" | "write" | "change";
  *   entered?: boolean;
  *   blanks?: number;
  * }} Awaited
- *   `prompt`, `model`: of the run that is to come, null where only its answer says that; `act`: whether a text is
- *   read, written on, or read with something changed in the run; `entered`: it is asked for once gradio has the
- *   answer to what was asked before; `blanks`: how many prompts without a word were sent while it was awaited, and
- *   are still to be refused
+ *   `prompt`, `model`: of the run that is to come, null where only its answer says that; `named`: the model that is
+ *   asked for then; `act`: whether a text is read, written on, or read with something changed in the run;
+ *   `entered`: it is asked for once gradio has the answer to what was asked before; `blanks`: how many prompts
+ *   without a word were sent while it was awaited, and are still to be refused
  */
 
 const REFUSED = ["prompt_empty", "prompt_blank"]; // what the server says of such a prompt
@@ -90,13 +91,25 @@ export function followEntered({ state, awaitRun }) {
 }
 
 /**
+ * How far a network's weights are, in words: never all of them before the server says so.
+ *
+ * @param {NonNullable<import("./store.js").State["loading"]>} loading
+ * @param {import("./types.d.ts").Texts["text"]} text
+ * @param {(model: string) => string} nameOf what a reader calls a network
+ */
+function loadingText({ model, done, total }, text, nameOf) {
+  return text("page.loading", { model: nameOf(model), percent: `${Math.floor((100 * done) / total)}%` });
+}
+
+/**
  * What is under way, in words: of a text that is read, whose reading that is.
  *
  * @param {import("./store.js").State} state
  * @param {import("./types.d.ts").Texts["text"]} text
  * @param {(model: string) => string} nameOf what a reader calls a network
  */
-export function awaitedText({ awaited, run }, text, nameOf) {
+export function awaitedText({ awaited, run, loading }, text, nameOf) {
+  if (loading) return loadingText(loading, text, nameOf);
   const model = awaited?.model ?? run?.model.name;
   const isKnown = awaited !== null && awaited.prompt !== null && model !== undefined;
   return isKnown ? text("page.reading", { model: nameOf(model) }) : text("page.running");
@@ -115,5 +128,5 @@ export function followAwaited({ state, on }, { text }, nameOf) {
     document.body.toggleAttribute("data-awaits", other);
     document.body.style.setProperty("--awaits", other ? JSON.stringify(awaitedText(state, text, nameOf)) : "none");
   }
-  for (const event of ["awaited", "language", "run"]) on(event, say);
+  for (const event of ["awaited", "language", "run", "loading"]) on(event, say);
 }

@@ -12,6 +12,7 @@ import { createFetching } from "./fetching.js";
 import { panelOf } from "./frame.js";
 import { offerGlossary } from "./glossary/offer.js";
 import { listenToKeys } from "./keys.js";
+import { followLoading } from "./loading.js";
 import { keepHistory } from "./history.js";
 import { isStory, offerLevels } from "./level.js";
 import { offerLessons } from "./lessons/offer.js";
@@ -431,6 +432,7 @@ const core = {
 };
 const way = createWayBack(core);
 const real = createRealModel(calculate, page, repaint);
+followLoading(store, calculate, () => link.model, page.bundledModel);
 /** For Stop: the text ends where it is shown. */
 const halt = () => {
   pace.stop();
@@ -476,7 +478,7 @@ async function bring(hash) {
   settings.restore(described.settings);
   open(described.chapter ?? chapters.usual());
   leadIn(described);
-  const mine = awaiting({ prompt: null, model: null, act: "read" });
+  const mine = awaiting({ prompt: null, model: null, named: described.model, act: "read" });
   store.pin({ ...UNCHOSEN, ...described.selection }, !isStory(state.chapter));
   store.keep(null);
   const server = await online;

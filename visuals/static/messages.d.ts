@@ -79,6 +79,7 @@ export interface Details {
 export interface Calculations {
   qr: QrAnswer;
   real_model: RealModelAnswer;
+  loading: LoadingAnswer;
   kv: KvAnswer;
   kv_chart: KvChartAnswer;
   kv_fit: KvFitAnswer;
@@ -2154,6 +2155,20 @@ export interface RealModelState {
 export interface RealModelAnswer {
   real: RealModelState | null;
   offers: Offer[];
+}
+
+/**
+ * How far the weights of a network are that are read at its first use: `done` of `total` numbers, each counted once
+ * for each step that it goes through.
+ */
+export interface LoadingState {
+  done: number;
+  total: number;
+}
+
+/** How far a network's weights are; null where they are there, or where nobody can tell. */
+export interface LoadingAnswer {
+  loading: LoadingState | null;
 }
 
 /** A captured tensor: its dimensions by name and size, and the line of the repository that makes it. */

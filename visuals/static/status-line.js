@@ -46,7 +46,8 @@ function machineText({ run, status, language }, text) {
  * @param {(model: string) => string} nameOf
  */
 function nowText(state, text, nameOf) {
-  const { run: trace, status } = state;
+  const { run: trace, status, loading } = state;
+  if (loading) return awaitedText(state, text, nameOf);
   if (!trace) return text("page.starting");
   if (status === "running") return awaitedText(state, text, nameOf);
   if (status === "generating") return text("page.generating", { count: trace.generating ? trace.steps.length : 0 });
@@ -106,16 +107,32 @@ export function createStatusLine(store, { text }, settings, nameOf) {
   let line = null;
   /** @type {Message | null} */
   let shown = null;
+  let told = ""; // the quarter of a bar that was read aloud last
 
   function showDevice() {
     /** @type {HTMLElement | null | undefined} */
     const device = line?.querySelector(".page-device");
     if (!device) return;
-    const [machine, now] = [...device.children];
+    const [machine, now] = /** @type {HTMLElement[]} */ ([...device.children]);
     machine.textContent = machineText(state, text);
     now.textContent = nowText(state, text, nameOf);
     const model = state.run?.model;
     device.title = model?.int8 ? text("page.int8_error", { dtype: model.dtype, ...errorOf(model) }) : "";
+  }
+
+  /** The bar of weights that are awaited; what it has come to is read aloud at each quarter. */
+  function showLoading() {
+    showDevice();
+    const { loading } = state;
+    /** @type {HTMLProgressElement | null | undefined} */
+    const bar = line?.querySelector(".page-loading");
+    const said = line?.querySelector(".page-quarters");
+    if (!bar || !said) return;
+    bar.hidden = !loading;
+    if (loading) Object.assign(bar, { max: loading.total, value: loading.done });
+    const quarter = loading ? `${loading.model} ${Math.floor((4 * loading.done) / loading.total)}` : "";
+    if (quarter !== told) said.textContent = loading ? awaitedText(state, text, nameOf) : "";
+    told = quarter;
   }
 
   /** @param {string} status */
@@ -162,6 +179,7 @@ export function createStatusLine(store, { text }, settings, nameOf) {
     showStop(trace);
   });
   store.on("steps", showDevice);
+  store.on("loading", showLoading);
   store.on("language", () => {
     showDevice();
     showMessage(shown);
@@ -170,7 +188,7 @@ export function createStatusLine(store, { text }, settings, nameOf) {
   /** @param {Element} element the line of the page */
   function attach(element) {
     line = element;
-    showDevice();
+    showLoading();
     showMessage(shown);
   }
   return { attach, setStatus, showMessage };

@@ -25,6 +25,7 @@ import { createSelection } from "./selection.js";
  *   theme: "light" | "dark";
  *   status: string;
  *   awaited: import("./awaited.js").Awaited | null;
+ *   loading: (import("./messages.d.ts").LoadingState & { model: string }) | null;
  *   kept: Trace | null;
  *   side: "A" | "B" | "B-A";
  *   chapter: string;
@@ -36,9 +37,9 @@ import { createSelection } from "./selection.js";
  *   Where no pair is chosen (null), `pair` is the one that counts most in the score of the effective cell. `run` is
  *   the run that is shown, `trace` what panels read of it: where a network has two stacks, the one that `stack`
  *   names. `status`: "loading", "running", "generating" or "idle"; `awaited`: what was asked for last and has not
- *   come; `kept`: the run A; `chapter`, `settings`: as chapters.js and settings.js put them there, "" before;
- *   `presenting`: a lesson is shown; `covered`: what its view asks is not told yet, so that drawings that are
- *   marked data-answer="drawn" leave it out
+ *   come; `loading`: how far the weights are that it waits for; `kept`: the run A; `chapter`, `settings`: as
+ *   chapters.js and settings.js put them there, "" before; `presenting`: a lesson is shown; `covered`: what its
+ *   view asks is not told yet, so that drawings that are marked data-answer="drawn" leave it out
  */
 
 /**
@@ -61,6 +62,7 @@ function firstState(locked) {
     theme: "light",
     status: "loading",
     awaited: null,
+    loading: null,
     kept: null,
     side: "B",
     chapter: "",
