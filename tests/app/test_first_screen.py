@@ -134,7 +134,7 @@ def test_how_the_answer_is_told_from_its_rival_is_said_of_a_head_by_its_number(
     page = open_page(browser, f"{address}#lang={language}&chapter=glance&prompt={quote(prompt)}&why.open=1")
     heading = page.locator(".wy-how h3")
     expect(heading).to_contain_text(trace.pieces[how.rival].strip())
-    said = f"head {head} of layer {layer}" if language == "en" else f"第 {layer} 层头 {head}"
+    said = f"head {head} of layer {layer}" if language == "en" else f"第 {layer} 层的 {head} 号头"
     expect(heading).to_contain_text(said)
     leave(page)
 

@@ -132,8 +132,8 @@ test("where a switched-off head's weights are the same in both runs, B − A say
 
 test("both languages have all of it", () => {
   const zh = (key, params) => lookUp(tables.zh, key, params);
-  assert.match(changedText({ A: plain, B: head }, zh), /第 2 层头 3 已关.*零消融/);
-  assert.match(sameText({ A: plain, B: head }, "head", at(2, 3), zh), /B 没有用到它们：第 2 层头 3 已关/);
+  assert.match(changedText({ A: plain, B: head }, zh), /第 2 层的 3 号头已关.*零消融/);
+  assert.match(sameText({ A: plain, B: head }, "head", at(2, 3), zh), /B 没有用到它们：第 2 层的 3 号头已关/);
 });
 
 test("a neuron is off itself, or with its layer's FFN, in every SwiGLU panel", () => {
