@@ -94,7 +94,7 @@ SAID = (
     ("glossary.sink_means", "en", ("usual explanation", "massive activations", "small values"), ()),
     ("glossary.sink_means", "zh", ("通常的解释", "巨大激活", "值向量却很小"), ()),
     ("lens.title", "en", ("output head reads",), ("would say", "predict")),
-    ("lens.title", "zh", ("输出头会读出",), ("会说", "预测")),
+    ("lens.title", "zh", ("输出矩阵会读出",), ("会说", "预测")),
     ("norm-vector.massive", "en", ("{channel}", "{times}", "above 100", "1,000 times the median"), ()),
     ("norm-vector.massive", "zh", ("{channel}", "{times}", "大于 100", "1,000 倍"), ()),
     ("norm-vector.massive_tokens", "en", ("this run", "{tokens}"), ()),
