@@ -70,6 +70,7 @@ test("the list is in the alphabet's order", () => {
 
 test("what is strange in a prompt is told by its share of the words", () => {
   assert.equal(sentenceOf({ places: [[0, 2]], words: 13 }), "some");
+  assert.equal(sentenceOf({ places: [[0, 2]], words: 1 }), "one");
   assert.equal(
     sentenceOf({
       places: [

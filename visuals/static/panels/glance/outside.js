@@ -32,6 +32,7 @@ const isTold = (answer) => answer !== null && "example" in answer;
  */
 export function sentenceOf({ places, words, odd, misplaced }) {
   if (!places.length) return odd ? "odd" : misplaced ? "misplaced" : "doubt";
+  if (words === 1) return "one";
   return 3 * places.length >= words ? "many" : "some";
 }
 
