@@ -205,6 +205,7 @@ export function createMatch(glass) {
       share.textContent = whence?.share ?? "";
       const weight = attention(held, trace.model, head, query)[key] ?? 0;
       const now = (view.swapped && found.other) || found;
+      const said = gapWritten(found);
       return {
         ...(view.swapped ? { question: "_other" } : {}),
         form: view.swapped ? swappedForm(found, key) : marks.asks === "asks_itself" ? "_itself" : "",
@@ -219,8 +220,11 @@ export function createMatch(glass) {
           weight: told(shareSaid(text, weight), weight),
           other: bold(put.other),
           place: put.place,
+          score: told(said.score, found.score),
+          rival_score: told(said.rival_score, found.rival_score),
           of: text(`story.match_of${isWhole(found) ? "_whole" : ""}`, {
             share: names.from_share, // what came to the two words counts for the rest
+            word: marks.asked_from,
           }),
         },
         select: { layer, head, query, key },
