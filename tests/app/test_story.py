@@ -472,6 +472,8 @@ def test_the_frame_of_the_map_is_at_the_cell_that_is_told(story: Page) -> None:
     scene.locator(".st-says").hover()
     told(4, 2)
     scene.locator("rect.st-masked").first.click()  # what no row sees is no cell to read
+    later = text("story.looks_later", **{"from": named(pieces, 0), "to": named(pieces, 1)})
+    expect(scene.get_by_text(later)).to_be_visible()
     scene.locator(".st-says").hover()
     told(4, 2)
     scene.locator(".st-foot button").click()

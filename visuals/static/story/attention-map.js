@@ -120,9 +120,10 @@ function mapOf({ grid: { tokens, weights }, pieces, width, height }) {
   });
   const cells = weights.flatMap((row, r) =>
     row.map((weight, c) => {
-      if (Number.isNaN(weight)) return svg("rect.st-masked", square(r, c));
+      const at = `${tokens[r]} ${tokens[c]}`;
+      if (Number.isNaN(weight)) return svg("rect.st-masked", { ...square(r, c), "data-later": at });
       const fill = shade(magnitude, WEIGHTS.place(weight));
-      return svg("rect", { ...square(r, c), fill, "data-at": `${tokens[r]} ${tokens[c]}` });
+      return svg("rect", { ...square(r, c), fill, "data-at": at });
     }),
   );
   const hidden = weights.flatMap((row, r) => row.flatMap((weight, c) => (Number.isNaN(weight) ? square(r, c) : [])));
@@ -217,21 +218,22 @@ export function createAttentionMap(glass) {
   const { text } = glass;
   const drawing = svg("svg.st-map", { role: "application", tabindex: 0 });
   const scale = createScale();
-  const steps = createSteps((cell) => Object.assign(view, { at: null, kept: cell }));
+  const steps = createSteps((cell) => Object.assign(view, { at: null, kept: cell, later: null }));
   const view = reactive(
-    /** @type {{ at: Cell | null; kept: Cell | null }} */ ({ at: null, kept: null }),
+    /** @type {{ at: Cell | null; kept: Cell | null; later: Cell | null }} */ ({ at: null, kept: null, later: null }),
     glass.repaint,
   );
-  const cellOf = (/** @type {Event} */ { target }) => {
-    const place = /** @type {SVGElement} */ (target).getAttribute?.("data-at");
+  const cellOf = (/** @type {Event} */ { target }, name = "data-at") => {
+    const place = /** @type {SVGElement} */ (target).getAttribute?.(name);
     return place ? /** @type {Cell} */ (place.split(" ").map(Number)) : null;
   };
   drawing.addEventListener("pointermove", (event) => {
     const at = cellOf(event);
-    if (String(at) !== String(view.at)) view.at = at;
+    if (String(at) !== String(view.at)) Object.assign(view, { at, later: null });
   });
   drawing.addEventListener("click", (event) => {
     view.kept = cellOf(event) ?? view.kept; // also of a finger, which has left by then
+    view.later = cellOf(event, "data-later");
   });
   const leave = () => {
     view.at = null;
@@ -243,10 +245,10 @@ export function createAttentionMap(glass) {
     const way = KEYS[event.key];
     if (!shownAt || !(way || event.key === "Enter") || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    if (way) view.at = cellBeside(shownAt, ...way);
+    if (way) Object.assign(view, { at: cellBeside(shownAt, ...way), later: null });
     else view.kept = shownAt.at;
   });
-  glass.on("run", () => Object.assign(view, { at: null, kept: null }));
+  glass.on("run", () => Object.assign(view, { at: null, kept: null, later: null }));
 
   const mapFor = kept((/** @type {Shown} */ shown, _theme) => mapOf(shown));
   /** @type {ReturnType<typeof mapOf> | null} */
@@ -264,6 +266,8 @@ export function createAttentionMap(glass) {
     element: drawing,
     scale: scale.element,
     steps: steps.element,
+    /** The cell that was pressed last where its row does not see it, and nothing has been pointed at since. */
+    later: () => view.later,
     /**
      * Draws the map; gives the cell that is told of: the one under the pointer, that is kept, or `own`.
      *

@@ -178,14 +178,18 @@ export function createLooks(glass) {
       const [looks, seen] = [from, to].map((t) => named(text, pieces, t));
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
       const some = shownSaid(text, grid.tokens, pieces);
+      const [early, late] = (map.later() ?? []).map((t) => named(text, pieces, t));
+      const later = late ? [text("story.looks_later", { from: early, to: late })] : [];
       const rests = restsOf(askRests(glass, { token: trace.T - 1 }).found);
       const sinks = rests?.sinks ?? [];
       const [back, needed] = [looksBack(glass), named(text, pieces, place.key)];
       const among = place.look && back && rests ? amongOthers(text, place.look, back, rests, needed) : [];
       caption.textContent = [text("story.looks_caption", { layer, head }), ...among].join(" · ");
       const parked = Array.from(sinks).filter((t) => grid.tokens.includes(t));
-      const sink = parked.map((t) => text("story.looks_sink", { word: named(text, pieces, t) }));
-      read.textContent = [said, ...some, ...sink, text("story.looks_point")].join(" · ");
+      const sink = parked.map((t) =>
+        text(`story.looks_sink${t === from ? "_itself" : ""}`, { word: named(text, pieces, t) }),
+      );
+      read.textContent = [...later, said, ...some, ...sink, text("story.looks_point")].join(" · ");
       const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, from)[to]];
       const dim = q.length;
