@@ -5,7 +5,7 @@ import { formOf } from "../../visuals/static/story/scenes/answer.js";
 import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
 import { knownOf } from "../../visuals/static/panels/glance/missed.js";
 import { othersSaid } from "../../visuals/static/story/remarks.js";
-import { aloneForm, amongOthers, followsForm, shownSaid } from "../../visuals/static/story/scenes/looks.js";
+import { aloneForm, amongOthers, followsForm, shownSaid, sinksSaid } from "../../visuals/static/story/scenes/looks.js";
 import { wordAround } from "../../visuals/static/story/words.js";
 import { formSaid, isRecalled } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
@@ -169,12 +169,25 @@ test("under the map a head is said to be one of many, and hardly missed alone, o
     ],
     together: 0.4,
   };
-  const said = (missed, back = many, head = 2) =>
-    amongOthers(text, { layer: 4, head, adds: 0.0365, missed }, back, { probability: 0.998 }, "“kitchen”").join(" · ");
-  assert.match(said(0.003), /^one of 3 heads that look most at “kitchen”.+hardly missed \(99\.8% → 99\.5%\)$/);
+  const said = (missed, back = many, head = 2, rival = undefined) => {
+    const look = { layer: 4, head, adds: 0.0365, missed };
+    return amongOthers(text, look, back, { probability: 0.998 }, "“kitchen”", rival).join(" · ");
+  };
+  assert.match(
+    said(0.003),
+    /^one of 3 heads that look most at “kitchen”.+hardly missed \(99\.8% → 99\.5%\): the others remain$/,
+  );
   assert.match(said(0.5), /^one of 3 heads[^·]+$/); // it is missed
+  assert.match(said(0.5, many, 2, "“garden”"), /the scenes follow it, since .+ from “garden”$/);
   assert.match(said(0.003, many, 7), /^alone it is hardly missed/); // it looks elsewhere most
   assert.equal(said(0.003, { looking: [[4, 2]], together: 0.0365 }), ""); // no other looks there
+});
+
+test("of the token that looks it is said that it is an attention sink itself", () => {
+  const en = JSON.parse(readFileSync(new URL("../../app/en.json", import.meta.url)));
+  const text = (key, params) => lookUp(en, key, params);
+  const said = sinksSaid(text, [0, 2], 2, ["Tom", " is", " the"]);
+  assert.deepEqual(said, ["“Tom”: an attention sink", "“the” itself: an attention sink"]);
 });
 
 test("why a head is followed: it adds most, or of the first few it is the one that is missed", () => {

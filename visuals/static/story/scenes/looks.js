@@ -108,15 +108,16 @@ function reasonOf(glass, { layer, head, query, key, look, rival }, pieces) {
  * @param {Pick<import("../place.js").LooksBack, "looking" | "together">} back
  * @param {import("../../readings/rests.js").Rests} rests
  * @param {string} to where they look, by name
+ * @param {string} [rival] from what the head tells that, by name
  * @returns {string[]} one text of each
  */
-export function amongOthers(text, look, back, rests, to) {
+export function amongOthers(text, look, back, rests, to, rival) {
   const count = back.looking.length;
   const isOne = back.looking.some((one) => one[0] === look.layer && one[1] === look.head);
   const [p, left] = [rests.probability, leftOf(rests, look.missed)].map((x) => shareSaid(text, x));
   const isHardlyMissed = HARDLY.includes(aloneForm(look, back, p === left));
   return [
-    ...(isOne && count > 1 ? [text("story.looks_many", { count, to })] : []),
+    ...(isOne && count > 1 ? [text(`story.looks_many${rival ? "_tells" : ""}`, { count, to, rival })] : []),
     ...(isHardlyMissed ? [text("story.looks_hardly", { p, left })] : []),
   ];
 }
@@ -137,6 +138,17 @@ export function shownSaid(text, tokens, pieces) {
   const others = lacking.map((t) => named(text, pieces, t)).join(text("why.list"));
   return [text("story.looks_all_but", { ...counts, others })];
 }
+
+/**
+ * Which tokens are attention sinks; of the one that looks that it is one itself.
+ *
+ * @param {import("../../types.d.ts").Say} text
+ * @param {number[]} sinks
+ * @param {number} from the token that looks
+ * @param {string[]} pieces of the text
+ */
+export const sinksSaid = (text, sinks, from, pieces) =>
+  sinks.map((t) => text(`story.looks_sink${t === from ? "_itself" : ""}`, { word: named(text, pieces, t) }));
 
 /**
  * @param {import("../scene.js").Glass} glass
@@ -177,18 +189,17 @@ export function createLooks(glass) {
       const { pieces } = trace.tokens;
       const [looks, seen] = [from, to].map((t) => named(text, pieces, t));
       const said = text("story.looks_read", { from: looks, to: seen, weight: share });
-      const some = shownSaid(text, grid.tokens, pieces);
       const [early, late] = (map.later() ?? []).map((t) => named(text, pieces, t));
       const later = late ? [text("story.looks_later", { from: early, to: late })] : [];
+      const some = shownSaid(text, grid.tokens, pieces);
       const rests = restsOf(askRests(glass, { token: trace.T - 1 }).found);
       const sinks = rests?.sinks ?? [];
       const [back, needed] = [looksBack(glass), named(text, pieces, place.key)];
-      const among = place.look && back && rests ? amongOthers(text, place.look, back, rests, needed) : [];
+      const rival = place.rival === undefined ? undefined : named(text, pieces, place.rival);
+      const among = place.look && back && rests ? amongOthers(text, place.look, back, rests, needed, rival) : [];
       caption.textContent = [text("story.looks_caption", { layer, head }), ...among].join(" · ");
       const parked = Array.from(sinks).filter((t) => grid.tokens.includes(t));
-      const sink = parked.map((t) =>
-        text(`story.looks_sink${t === from ? "_itself" : ""}`, { word: named(text, pieces, t) }),
-      );
+      const sink = sinksSaid(text, parked, from, pieces);
       read.textContent = [...later, said, ...some, ...sink, text("story.looks_point")].join(" · ");
       const [q, k] = rotatedPair(held, trace.model, { head, query: from, key: to });
       const [product, score] = [dot(q, k), scores(held, trace.model, head, from)[to]];
