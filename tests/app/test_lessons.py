@@ -469,6 +469,48 @@ def test_a_worksheet_says_what_sliders_have_changed_and_its_key_reads_what_each_
     leave(page)
 
 
+# Where the upright lines of frames are on a canvas: of one colour from top to bottom of one of its two rows.
+UPRIGHT = """(canvas) => {
+  const { width, height } = canvas;
+  const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const pixels = new Uint32Array(data.buffer);
+  const isUpright = (x) => {
+    for (let [y, run] = [1, 0]; y < height; y++) {
+      run = pixels[y * width + x] && pixels[y * width + x] === pixels[(y - 1) * width + x] ? run + 1 : 0;
+      if (run > 0.45 * height) return true;
+    }
+    return false;
+  };
+  return Array.from({ length: width }, (_, x) => x).filter(isUpright).map((x) => x / width);
+}"""
+
+
+def test_the_dial_whose_hands_are_furthest_apart_is_framed_once_the_answer_names_it(page: Page) -> None:
+    number = next(i for i, file in enumerate(lesson_files()["en"]) if "positions" in file.name)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    desk(page)
+    page.locator(".ls-row").nth(number).locator("button").first.click()
+    for key in ("PageDown", "PageDown"):
+        on_stage(page)
+        page.keyboard.press(key)
+    assert on_stage(page)["covered"]
+    dials = page.locator(".is-presented .position-dials canvas")
+    assert dials.evaluate(UPRIGHT) == []
+    page.keyboard.press("PageDown")
+    assert not on_stage(page)["covered"]
+    channels = re.findall(r"\((\d+), \d+\)", page.locator(".position-dials > [data-result]").inner_text())
+    lines, place = dials.evaluate(UPRIGHT), dials.bounding_box()
+    assert place
+    edges = [
+        x for before, x in itertools.pairwise([-1, *lines]) if x - before > 0.0017
+    ]  # px of one line are next to each other
+    framed = set()
+    for left, right in zip(edges[::2], edges[1::2], strict=True):
+        page.mouse.click(place["x"] + (left + right) / 2 * place["width"], place["y"] + 20)
+        framed.add(str(page.evaluate("glass.state.pair")))
+    assert framed == {*channels}
+
+
 def test_question_and_answer_are_large_where_there_is_room_and_stay_as_large_at_the_answer(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     desk(page)

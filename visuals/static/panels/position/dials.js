@@ -127,19 +127,38 @@ export function degreesApart(turned) {
 }
 
 /**
- * Of q and of k the pair whose hands before and after stand furthest apart: what a class is to find.
+ * Of q and of k the pair whose hands before and after stand furthest apart, and by how many degrees: what a class
+ * is to find.
  *
+ * @param {Pick<DialReading, "rotary" | "selection">} reading
+ */
+const furthest = ({ rotary, selection: { query, key } }) =>
+  [query, key].map((at) => {
+    const apart = Array.from(rotary.inv_freq.data, (frequency) => degreesApart(angle(at, frequency)));
+    const [pair] = strongest(apart, 1);
+    return { pair, by: apart[pair] };
+  });
+
+/**
  * @param {DialReading} reading
  * @param {Say} text of the panel
  */
-function furthestText({ rotary, selection: { query, key } }, text) {
-  const of = (/** @type {number} */ at) => {
-    const apart = Array.from(rotary.inv_freq.data, (frequency) => degreesApart(angle(at, frequency)));
-    const [pair] = strongest(apart, 1);
-    return [channelsOf(rotary, pair).join(", "), shown(apart[pair], 3)];
-  };
-  const [[q, q_by], [k, k_by]] = [of(query), of(key)];
-  return text("furthest", { q, q_by, k, k_by });
+function furthestText(reading, text) {
+  const [q, k] = furthest(reading);
+  const named = (/** @type {number} */ pair) => channelsOf(reading.rotary, pair).join(", ");
+  return text("furthest", { q: named(q.pair), q_by: shown(q.by, 3), k: named(k.pair), k_by: shown(k.by, 3) });
+}
+
+/**
+ * The pairs whose dials are framed: the chosen one; in a lesson those that the line above the dials names, none
+ * while that is covered.
+ *
+ * @param {DialReading} reading
+ * @param {State} state
+ */
+function framedIn(reading, { presenting, covered }) {
+  if (!presenting) return [reading.selection.pair];
+  return covered ? [] : furthest(reading).map(({ pair }) => pair);
 }
 
 /** An answer above the dials that it points to, which a key has, too. @param {string} words */
@@ -239,7 +258,7 @@ export function createDials(glass, text) {
       said.hidden = !state.presenting;
       own.element.hidden = Boolean(state.presenting);
       lengths.hidden = ownScale();
-      drawDials(canvas, width, reading, { own: ownScale(), marked: !state.covered });
+      drawDials(canvas, width, reading, { own: ownScale(), framed: framedIn(reading, state) });
       beside.draw(reading, width);
     },
     /** @param {DialReading | null} reading null where another is shown */

@@ -149,12 +149,11 @@ const ARROWS = [
  * @param {HTMLCanvasElement} canvas
  * @param {number} width
  * @param {import("../../readings/dials.js").DialReading} parts
- * @param {{ own: boolean; marked: boolean }} how `own`: each dial to its own scale; `marked`: the chosen one is
- *   framed
+ * @param {{ own: boolean; framed: number[] }} how `own`: each dial to its own scale; `framed`: the pairs whose
+ *   dials are
  */
-export function drawDials(canvas, width, parts, { own, marked }) {
+export function drawDials(canvas, width, parts, { own, framed }) {
   const { rotary, terms } = parts;
-  const { pair } = parts.selection;
   const half = terms.length;
   const { columns, cell, below, radius } = layoutDials(width, half, roomToDraw() - SAID);
   const [high, brief] = [cell + below, below < BELOW];
@@ -165,7 +164,7 @@ export function drawDials(canvas, width, parts, { own, marked }) {
   for (let i = 0; i < half; i++) {
     const [left, top] = [(i % columns) * cell, Math.floor(i / columns) * high];
     const dial = { x: left + cell / 2, y: top + cell / 2, radius };
-    if (marked && i === pair) drawSelection(context, left, top, cell, high);
+    if (framed.includes(i)) drawSelection(context, left, top, cell, high);
     drawFace(context, dial);
     for (const [name, role, solid] of ARROWS) {
       const vector = parts[name];
