@@ -43,6 +43,7 @@ import { createStage } from "./stage.js";
 
 /** Until the pointer has moved, what lies under it is not marked as pointed at (style.css). */
 const RESTS = "data-pointer-rests";
+const SEEN = 700; // ms after which what has come was seen, by somebody who did not wait for it
 
 /**
  * What came under a pointer that lies still was not pointed at: a view that changes under it would show something
@@ -84,13 +85,13 @@ const leaveField = () => /** @type {HTMLElement | null} */ (document.activeEleme
 const waysThrough = (now, turned, once) => ({
   /**
    * What a clicker's one button does: the answer, where it is covered, then the next screen, then the next view.
-   * Nothing while a view is still to come, or its question would be passed over unseen.
+   * Nothing until a view has been seen, or its question would be passed over.
    */
   next() {
     document.body.removeAttribute("data-dark"); // who goes on wants it seen
-    if (once.arrival().comes()) return;
+    if (once.arrival().unseen()) return;
     const course = now()?.course;
-    if (course?.covered()) once.arrival().there(course.next);
+    if (course?.covered()) once.arrival().whole(course.next);
     else once.fitted(() => void (turned(1) || course?.next()));
   },
   /** Its other button: the screen before, also where that is the view's before this one. */
@@ -99,7 +100,11 @@ const waysThrough = (now, turned, once) => ({
     if (once.arrival().begins()) course?.back();
     else once.fitted(() => void (turned(-1) || course?.back()));
   },
-  reveal: () => once.arrival().there(() => now()?.course.toggle()),
+  /** Nothing either until the view has been seen: what is covered comes before its answer. */
+  reveal() {
+    const arrival = once.arrival();
+    if (!arrival.unseen()) arrival.whole(() => now()?.course.toggle());
+  },
   first: () => now()?.course.go(0),
   last: () => now()?.course.toEnd(),
   full: toggleFullscreen,
@@ -274,14 +279,14 @@ function createArrival(glass, stage, tell) {
   let [turn, presses] = [0, 0]; // of the views; of those who wait for one to be whole
   let [isUnderWay, opensAtEnd] = [false, false];
   let waits = () => {}; // what is done once it is there
+  let [tooEarly, arrived] = [false, 0]; // somebody pressed before it was there; when it was
   /** @param {() => void} act */
   function done(act) {
     tell(false);
     act();
   }
   /**
-   * Does something at once where the view is there, else when it is: an answer beside a panel that is still empty
-   * would tell of no picture. Of several the last.
+   * Does something at once where the view is there, else when it is. Of several the last.
    *
    * @param {() => void} act
    */
@@ -305,9 +310,15 @@ function createArrival(glass, stage, tell) {
   }
   return {
     then,
-    /** Does something once the view is there and what it measures is whole. @param {() => void} act */
-    there: (act) => then(() => void whole(act)),
-    comes: () => isUnderWay,
+    whole,
+    /**
+     * Whether the view is not there yet; where somebody has pressed before it was, also for as long as their next
+     * press may still be meant for that.
+     */
+    unseen() {
+      tooEarly ||= isUnderWay;
+      return isUnderWay || (tooEarly && performance.now() - arrived < SEEN);
+    },
     /** Whether a view is under way that opens at its first screen: before that nothing of it is to be waited for. */
     begins: () => isUnderWay && !opensAtEnd,
     /**
@@ -317,7 +328,7 @@ function createArrival(glass, stage, tell) {
      */
     async bring(lesson, at, atEnd) {
       const [mine, view] = [(turn += 1), lesson.views[at]];
-      [isUnderWay, opensAtEnd, waits] = [true, atEnd, () => {}];
+      [isUnderWay, tooEarly, opensAtEnd, waits] = [true, false, atEnd, () => {}];
       tell(false);
       stage.coming();
       await glass.visit(linkOn(lesson, view, offeredBy(glass)));
@@ -326,7 +337,7 @@ function createArrival(glass, stage, tell) {
       stageRoom()?.scrollTo(0, 0);
       await stage.show(view.panel, extentOf(lesson, at), atEnd);
       if (mine !== turn) return;
-      isUnderWay = false;
+      [isUnderWay, arrived] = [false, performance.now()];
       done(waits);
     },
     /** What is under way does not arrive. */
