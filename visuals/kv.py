@@ -38,7 +38,7 @@ from .messages.sums import FactorMessage, Product, PublishedCount, TermMessage
 from .payload import pack
 
 FORMAT_OF = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
-WHOLE = "ranks_each_with_all_of_it"
+WHOLE = ("ranks_each_with_all_of_it", "ranks_each_with_its_share")
 KINDS: tuple[AttentionKind, ...] = ("MHA", "GQA", "MQA", "MLA")
 # Says an English remark of the catalogue, of a config or of a GPU's entry in each of the page's languages.
 InLanguages = Callable[[str], Remark]
@@ -103,7 +103,7 @@ def breakdown_message(breakdown: KvBreakdown) -> Breakdown:
 def copies_of(breakdown: KvBreakdown) -> int:
     """How often the whole cache is stored: tensor-parallel ranks keep an MLA latent whole, where they do not split the
     tokens."""
-    whole = all(any(factor.code == WHOLE for factor in term.factors) for term in breakdown.terms)
+    whole = all(any(factor.code in WHOLE for factor in term.factors) for term in breakdown.terms)
     return breakdown.options.tp // breakdown.options.dcp if whole and breakdown.terms else 1
 
 

@@ -147,10 +147,14 @@ def kv_token_terms(spec: ModelSpec | str, dtype: str = "bf16", options: KvOption
 def _on_ranks_of_one_token(term: KvTerm, options: KvOptions) -> KvTerm:
     """What a token takes under dcp: of every dcp ranks that would each hold a copy of it, one does."""
     held = f"{options.tp} / {options.dcp}"
-    factors = tuple(
-        replace(one, value=one.value // options.dcp, how=held) if one.code.startswith("ranks") else one
-        for one in term.factors
-    )
+
+    def holding(factor: Factor) -> Factor:
+        if not factor.code.startswith("ranks"):
+            return factor
+        code = "ranks_each_with_all_of_it" if factor.code == "ranks_each_with_its_share" else factor.code
+        return replace(factor, code=code, value=factor.value // options.dcp, how=held)
+
+    factors = tuple(map(holding, term.factors))
     return replace(term, factors=factors, elements=term.elements // options.dcp)
 
 

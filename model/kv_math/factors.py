@@ -16,6 +16,7 @@ NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(
         ("tokens_per_block", "tokens per block", ""),
         ("ranks", "ranks", "rank"),
         ("ranks_each_with_all_of_it", "ranks, each with all of it", ""),
+        ("ranks_each_with_its_share", "ranks, each with its share of the tokens", ""),
         ("k_v_heads", "K/V heads", "K/V head"),
         ("k_v_heads_per_rank", "K/V heads per rank", ""),
         ("k_and_v", "K and V", ""),

@@ -66,10 +66,11 @@ class Store:
     per_head: bool  # split over tensor-parallel ranks; otherwise every rank holds it whole
     width_code: str
 
-    def head_factors(self, tp: int) -> tuple[Factor, ...]:
+    def head_factors(self, tp: int, dcp: int = 1) -> tuple[Factor, ...]:
         """Ranks and heads. More ranks than heads means copies: each rank holds at least one head."""
         if not self.per_head:
-            return (Factor(tp, "ranks_each_with_all_of_it"),) if tp > 1 else ()
+            code = "ranks_each_with_its_share" if dcp > 1 else "ranks_each_with_all_of_it"
+            return (Factor(tp, code),) if tp > 1 else ()
         if tp == 1:
             return (Factor(self.heads, "k_v_heads"),)
         each = Factor(max(1, self.heads // tp), "k_v_heads_per_rank", f"max(1, {self.heads} // {tp})")
@@ -180,7 +181,7 @@ def stored_term(
     place: Place, part: str, layers: tuple[int, ...], slots: tuple[Factor, ...], store: Store, options: KvOptions
 ) -> KvTerm:
     """The product of what `layers` keep in `slots` each."""
-    leading = (Factor(len(layers), "layers"), *slots, *store.head_factors(options.tp))
+    leading = (Factor(len(layers), "layers"), *slots, *store.head_factors(options.tp, options.dcp))
     elements = prod(factor.value for factor in leading) * sum(store.widths)
     return KvTerm(place, part, layers, leading + store.byte_factors(), elements)
 

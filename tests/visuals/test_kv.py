@@ -161,6 +161,8 @@ def test_factors_carry_codes_and_no_words():
     ]
     assert factors[-1]["params"] == {"format": "bf16"}
     assert factors[-2]["how"] == "512 + 64"
+    for dcp, copies in ((1, 8), (4, 2), (8, 1)):
+        assert kv.breakdown_message(kv_breakdown(MLA, 100, options=KvOptions(tp=8, dcp=dcp)))["copies"] == copies
     shared = kv_breakdown(LLAMA, 100, 3, options=KvOptions(shared_prefix=40))
     count = kv.breakdown_message(shared)["terms"][0]["factors"][1]
     assert count["value"] == 40 + 3 * 60

@@ -7,7 +7,7 @@ import pytest
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from model.errors import GlassLlamaError
-from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes
+from model.kv_math import KvOptions, kv_breakdown, kv_bytes_per_token, kv_cache_bytes, kv_token_terms
 from model.kv_math.formats import FORMATS, PAIRED, kv_format
 from model.kv_math.growth import kv_growth
 from model.kv_math.kinds import attention_kinds
@@ -241,6 +241,9 @@ def test_ranks_that_would_hold_copies_can_split_the_tokens():
     assert split.total_bytes == 70_272 * 8192
     assert split.per_gpu_bytes == 70_272 * 1024
     assert split.notes == ()
+    assert "1,024 tokens (ceil(8,192 / 8)) × 8 ranks, each with its share of the tokens" in str(split.terms[0])
+    (token,) = kv_token_terms("DeepSeek-V3", options=KvOptions(tp=8, dcp=4))
+    assert "2 ranks, each with all of it (8 / 4)" in str(token)
     half = kv_breakdown("DeepSeek-V3", 1001, 3, options=KvOptions(tp=8, dcp=4))  # ceil(1001 / 4) = 251
     assert half.per_gpu_bytes == 3 * 70_272 * 251
     assert half.notes[0].params == {"tp": 8, "copies": 2}
