@@ -173,7 +173,7 @@ def card_message(spec: ModelSpec, say: InLanguages) -> Card:
 
 def options_of(spec: ModelSpec) -> list[str]:
     """The fields of KvOptions that mean something for this model; the others hold for any."""
-    windowed = set(spec.attention.layer_cycle) != {"full"}
+    windowed = bool(spec.compressed) or not {"sliding", "chunked"}.isdisjoint(spec.attention.layer_cycle)
     meaningful = {
         "encoder_tokens": spec.is_encoder_decoder,
         "window": windowed,

@@ -66,6 +66,15 @@ def test_what_a_model_without_attention_shows(service: Service) -> None:
     assert answer(service, "Mamba 2.8B", "kv_fit", gpu="H200")["context"]["unlimited"]
 
 
+def test_what_windows_keep_is_an_option_of_models_that_have_some(service: Service) -> None:
+    windowed = {"Gemma 3n E4B (text)", "Gemma 4 31B (text)", "DeepSeek-V4 Flash"}
+    for name in CONFIGS:
+        options = answer(service, name, "kv")["card"]["options"]
+        assert {"window", "batched_tokens"} & set(options) == (
+            {"window", "batched_tokens"} if name in windowed else set()
+        )
+
+
 def test_options_of_a_hybrid_reach_the_arithmetic(service: Service) -> None:
     name = "Granite 4.0 H Small"
     kept = {
