@@ -52,6 +52,9 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "vllm_aligned": _thread(_VLLM, 54458),
         "vllm_null": _file(_VLLM, "002f34915134cfd1a7d6ed777edd67dcc2289466", "vllm/v1/core/block_pool.py"),
         "vllm_sparse": _file(_VLLM, *_SPARSE, "get_supported_kernel_block_sizes"),
+        "vllm_latent": _file(
+            _VLLM, "002db4951e0c4b326a559eb44b05698afd3e534a", "vllm/platforms/cuda.py", "check_and_update_config"
+        ),
         "vllm_ds_mla": _file(
             _VLLM,
             "1936cf3841edb9781b06c50fc4daf4bac9d3b23e",

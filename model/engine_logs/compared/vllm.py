@@ -12,7 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 
-from ...kv_math.vllm_rule import BLOCK
+from ...kv_math.options import KvOptions, caches_latents
+from ...kv_math.vllm_rule import BLOCK, LATENT_BLOCK
 from ...published.spec import ModelSpec
 from ..amounts import Printed
 from ..facts import Conflict, EngineLog
@@ -42,6 +43,7 @@ class Plan:
     linear: int
     block_size: int
     told: bool  # whether the log or the calculator says the block's size
+    latents: bool  # whether kernels for a latent decide it
 
     @cached_property
     def kinds(self) -> dict[str, int]:
@@ -145,10 +147,22 @@ def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int, stag
         return None
     kinds = _kinds(layers_of(spec, fmt, fmt, tp, layout=log.layout), linear)
     state = state_bytes(spec, dtype, tp) // linear if linear else 0
-    usual = SPARSE_BLOCK if spec.mla and spec.indexer else BLOCK
+    latents = caches_latents(spec, KvOptions(layout=log.layout))
+    usual = SPARSE_BLOCK if spec.mla and spec.indexer else _latent_block(log) if latents else BLOCK
     aligned = aligned_block(state, layers[0].each) if linear else usual
     told = log.block_size or (block if block > 1 else None)
-    return Plan(spec, kinds, layers, state, linear_layers(spec, stage), told or aligned, told is not None)
+    return Plan(spec, kinds, layers, state, linear_layers(spec, stage), told or aligned, told is not None, latents)
+
+
+def _latent_block(log: EngineLog) -> int:
+    """Tokens of a block of latents: the kernels that vLLM prefers for them take 64, others the usual 16, where a log's
+    own figures are those of 16 alone."""
+    if log.blocks and log.concurrency and log.length:
+        for size in (LATENT_BLOCK, BLOCK):
+            if _as_printed(Fraction(log.blocks * size, log.length), log.concurrency):
+                return size
+    in_sixteens = log.tokens is not None and log.tokens % LATENT_BLOCK != 0 and log.tokens % BLOCK == 0
+    return BLOCK if in_sixteens else LATENT_BLOCK
 
 
 def contradictions(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int = 1) -> Iterator[Conflict]:
@@ -214,6 +228,8 @@ def _untold_block(plan: Plan) -> Difference:
     params = {"block": plan.block_size}
     if plan.spec.mla and plan.spec.indexer:
         return Difference("block_sparse", None, "vllm_sparse", params)
+    if plan.latents:
+        return Difference("block_latent", None, "vllm_latent", params)
     return Difference("block_assumed", None, "vllm_blocks", params)
 
 

@@ -1306,6 +1306,24 @@ def test_what_vllm_stores_of_mla_is_compared_as_the_calculator_is_set() -> None:
     assert figures(compare(read_log(log), spec, "bf16"), "token")[0] == 61 * 576 * 2
 
 
+@pytest.mark.parametrize(
+    ("lines", "block"),
+    [
+        ("Available KV cache memory: 40.00 GiB\nGPU KV cache size: 611,072 tokens", 64),
+        ("Available KV cache memory: 40.00 GiB\nGPU KV cache size: 611,184 tokens", 16),  # 38,199 blocks of 16
+        ("# GPU blocks: 9548, # CPU blocks: 10\nMaximum concurrency for 163840 tokens per request: 3.73x", 64),
+        ("# GPU blocks: 38199, # CPU blocks: 10\nMaximum concurrency for 163840 tokens per request: 3.73x", 16),
+    ],
+)
+def test_blocks_of_latents_have_64_tokens_unless_the_log_says_otherwise(lines: str, block: int) -> None:
+    """vllm/platforms/cuda.py: FlashMLA and FlashInfer's kernels for MLA are given blocks of 64 tokens."""
+    log = "INFO model='deepseek-ai/DeepSeek-V3', dtype=torch.bfloat16, tensor_parallel_size=8, kv_cache_dtype=auto\n"
+    found = compare(read_log(log + lines), catalogue()["DeepSeek-V3"], "bf16")
+    assert next(one for one in found.differences if one.code == "block_latent").params == {"block": block}
+    stated = "Forcing kv cache block size to 128 for CUTLASS_MLA backend.\n"
+    assert "block_latent" not in steps(compare(read_log(log + stated + lines), catalogue()["DeepSeek-V3"], "bf16"))
+
+
 def test_blocks_that_the_tokens_make_within_the_rounding_say_so() -> None:
     """gpt-oss-20b: 60.21 GiB are 164,413 blocks of 16 × 12 × 2,048 B; 1,315,200 tokens are two groups' 164,400, which
     are 60.205 GiB."""
