@@ -12,7 +12,7 @@ import torch
 
 from model import GlassLlamaError, ModelSpec, catalogue
 from model.kv_math import KvOptions, kv_breakdown
-from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
+from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB
 from model.kv_math.gpus import GPUS, Gpu, find_gpu, own_gpu
 from model.kv_math.growth import kv_growth
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
@@ -146,7 +146,7 @@ def kv_cache(
     bandwidth_gb_per_s: int = 0,
     hub: str = "",
     options: dict | None = None,
-    step_tokens: int = STEP_TOKENS,
+    step_tokens: int | None = None,
     context_mib: int = CONTEXT_MIB,
     fragmentation_mib: int = FRAGMENTATION_MIB,
     weight_bytes: int | None = None,
@@ -179,7 +179,8 @@ def kv_cache(
         options: how the cache is kept, by name, such as {"tp": 8, "block_size": 16}: encoder_tokens, window,
             batched_tokens, block_size, shared_prefix, shared_layers, reserved_tokens, reserved_batch, tp, pp, dcp,
             layout, indexer, state, draft, mtp, prompt_tokens. `python -m model.kv_math --help` says what each means.
-        step_tokens: with gpu, the tokens that a step reads at once: the activations are counted for them.
+        step_tokens: with gpu, the tokens that a step reads at once: the activations are counted for them. Left out,
+            8192 as in vLLM, on an Apple chip 512 as in llama.cpp.
         context_mib: with gpu, what CUDA's own context takes, in MiB.
         fragmentation_mib: with gpu, what fragmentation makes unusable, in MiB; with usable_percent, the rest of the
             share is left for it.
@@ -206,14 +207,15 @@ def kv_cache(
     with public_errors():
         spec, kept = chosen_spec(model, config, hub), chosen_options(options)
         device = chosen_gpu(gpu, memory_gb, bandwidth_gb_per_s)
-        lines = {"step_tokens": step_tokens, "context_mib": context_mib, "fragmentation_mib": fragmentation_mib}
         setup = Setup(
             dtype,
             weights,
             None if embeddings == "" else embeddings,
             kept,
             usable_percent,
-            **lines,
+            step_tokens=step_tokens,
+            context_mib=context_mib,
+            fragmentation_mib=fragmentation_mib,
             weight_bytes=weight_bytes,
             vllm=vllm,
         )

@@ -64,6 +64,7 @@ def gpu_message(gpu: Gpu, say: InLanguages) -> GpuMessage:
         "reporter": gpu.reporter,
         "stated": str(gpu.stated),
         "interface": gpu.interface,
+        "step_tokens": gpu.step_tokens,
     }
 
 
@@ -96,6 +97,7 @@ def use_message(use: MemoryUse, say: InLanguages) -> UseMessage:
         "output_source": OUTPUT.source,
         "stored": [say(note) for note in [_counted_note(use)] if note],
         "format_unknown": use.format_unknown,
+        "lacks_bf16": use.lacks_bf16,
         "weight_terms": [weight_message(term) for term in use.weights.terms],
     }
 
@@ -136,6 +138,7 @@ def beside_message(use: MemoryUse) -> BesideMessage:
     found = use.beside
     return {
         "kept_back": str(use.kept_back),
+        "step_tokens": use.step_tokens,
         "activations": [
             {"label": term.label, "factors": [factor_message(one) for one in term.factors], "bytes": str(term.bytes)}
             for term in found.activations

@@ -14,7 +14,7 @@ from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
 from model import ModelSpec, catalogue
 from model.kv_math import KvOptions
-from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, STEP_TOKENS
+from model.kv_math.beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB
 from model.kv_math.formats import kv_format
 from model.kv_math.gpus import MAX_GB, Gpu, find_gpu, own_gpu
 from model.kv_math.memory import Setup
@@ -165,7 +165,7 @@ class OnGpu(OfCache):
     weights: Annotated[str, checked(_weight_format)] = AS_CONFIG
     embeddings: Annotated[str, checked(_weight_format)] | None = None
     usable_percent: Annotated[int | Fraction, checked(percentage)] | None = None
-    step_tokens: Tokens = STEP_TOKENS
+    step_tokens: Tokens | None = None
     context_mib: Mebibytes = CONTEXT_MIB
     fragmentation_mib: Mebibytes = FRAGMENTATION_MIB
     weight_bytes: Annotated[int, _count(1, MAX_BYTES)] | None = None
@@ -177,15 +177,15 @@ class OnGpu(OfCache):
 
     def setup(self) -> Setup:
         """Formats, options, and what decides how much of the memory may be taken."""
-        lines = {"step_tokens": self.step_tokens, "context_mib": self.context_mib}
-        lines |= {"fragmentation_mib": self.fragmentation_mib}
         return Setup(
             self.dtype,
             self.weights,
             self.embeddings,
             self.options,
             self.usable_percent,
-            **lines,
+            step_tokens=self.step_tokens,
+            context_mib=self.context_mib,
+            fragmentation_mib=self.fragmentation_mib,
             weight_bytes=self.weight_bytes,
             vllm=self.vllm,
         )

@@ -128,7 +128,7 @@ def ask_of_two(ask_a: Ask, ask_b: Ask, a: str, b: str, at: Place) -> None:
 
 # What the calculators and tables without a run show first (app/chapters' CALCULATORS).
 LLAMA_3 = {"model": "Llama-3 8B", "dtype": "bf16"}
-ON_H100 = {"gpu": "H100 80 GB", "step_tokens": 8192, "context_mib": 358, "fragmentation_mib": 150}
+ON_H100 = {"gpu": "H100 80 GB", "context_mib": 358, "fragmentation_mib": 150}
 CALCULATIONS: tuple[dict[str, Any], ...] = (
     {"what": "kv", "model": "Llama-2 7B", "tokens": 1024, "batch": 16, "dtype": "fp16", "n_kv_heads": 8},
     {"what": "kv", **LLAMA_3, "tokens": 8192, "batch": 1},

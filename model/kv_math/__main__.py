@@ -20,7 +20,7 @@ from ..published.hf_spec import spec_from_hub, spec_from_text
 from ..published.parameters import not_counted
 from ..published.spec import ModelSpec
 from . import KvOptions, kv_breakdown
-from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS
+from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, STEP_TOKENS, UBATCH_TOKENS
 from .formats import FORMATS, PAIRED
 from .gpus import GPUS, MAX_GB, Gpu, find_gpu, own_gpu
 from .memory import Setup, gpus_needed, largest_batch, largest_context, memory_use
@@ -185,8 +185,13 @@ def parser() -> argparse.ArgumentParser:
         help="with --usable-percent: by vLLM's own rule for --gpu-memory-utilization, where activations, context and "
         "CUDA graphs come out of the share, too",
     )
+    fits.add_argument(
+        "--step-tokens",
+        type=whole_number,
+        help="tokens that a step reads at once, for the activations "
+        f"(default {STEP_TOKENS}, on an Apple chip {UBATCH_TOKENS}, as in llama.cpp)",
+    )
     for name, default, text in (
-        ("step-tokens", STEP_TOKENS, "tokens that a step reads at once, for the activations"),
         ("context-mib", CONTEXT_MIB, "CUDA's own context in MiB"),
         ("fragmentation-mib", FRAGMENTATION_MIB, "memory that fragmentation makes unusable, in MiB"),
     ):

@@ -12,6 +12,7 @@ from ..published.unstated import unstated_in
 from .factors import Factor
 
 STEP_TOKENS = 8192  # vLLM's max_num_batched_tokens, as it logs it on large GPUs
+UBATCH_TOKENS = 512  # llama.cpp's micro-batch, --ubatch-size: on an Apple chip, where vLLM's CUDA does not run
 CONTEXT_MIB = 358  # 0.35 GiB: non_torch_memory in a log of vLLM on one RTX 3090 (vllm-project/vllm #10517)
 # What vLLM leaves for memory that its profile missed: redundancy_buffer_memory in vllm/v1/worker/gpu_worker.py, which
 # vllm-project/vllm #37428 calls its buffer for fragmentation. llama.cpp's --fit leaves 1,024 MiB.

@@ -8,6 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from ..published.expected import any_of
+from .beside import STEP_TOKENS, UBATCH_TOKENS
 from .options import refusal, whole
 
 GB = 10**9
@@ -21,7 +22,8 @@ class Gpu:
     datasheet that `source` names, and so is `stated`, its memory, 0 for the user's own. `reported` is the memory in MiB
     as nvidia-smi or rocm-smi (`reporter`) has it on such a card, 0 where no report is known; `reported_in` names the
     report. `memory` is what is reported, else what is stated. `limit` is how many per cent of its memory the system
-    lets a GPU take: where memory is shared with the CPU, not all of it.
+    lets a GPU take: where memory is shared with the CPU, not all of it. `bf16`: whether it computes in bf16, as
+    NVIDIA's do from compute capability 8.0 on (vllm/platforms/cuda.py, supported_dtypes).
 
     A datasheet's GB is taken as 10⁹ bytes, an Apple chip's as 2³⁰; drivers report a little more. A program gets
     somewhat less than nvidia-smi has (A100 80 GB: 85,198,045,184 bytes by deviceQuery, which are 81,251 of 81,920 MiB).
@@ -47,12 +49,18 @@ class Gpu:
     reported: int = 0
     reported_in: str = ""
     stated: int = 0
+    bf16: bool = True
 
     @property
     def interface(self) -> str:
         """What programs reach it by, whose context takes some of its memory; "" where its maker is not known."""
         makers = (("NVIDIA", "CUDA"), ("AMD", "ROCm"), ("Apple", "Metal"))
         return next((name for maker, name in makers if self.source.startswith(maker)), "")
+
+    @property
+    def step_tokens(self) -> int:
+        """Tokens that a step reads at once by default, in the engine that is usual on it: vLLM, or llama.cpp."""
+        return UBATCH_TOKENS if self.interface == "Metal" else STEP_TOKENS
 
     @property
     def reporter(self) -> str:
@@ -101,7 +109,13 @@ _ALL = (
         1_008 * GB,
         "NVIDIA Ada GPU architecture whitepaper, table 2: 24 GB GDDR6X, 1,008 GB/s",
     ),
-    Gpu("T4 16 GB", 16 * GB, 320 * GB, "NVIDIA T4 product brief PB-09256, table 2: 16 GB GDDR6, up to 320 GB/s"),
+    Gpu(
+        "T4 16 GB",
+        16 * GB,
+        320 * GB,
+        "NVIDIA T4 product brief PB-09256, table 2: 16 GB GDDR6, up to 320 GB/s",
+        bf16=False,
+    ),
     Gpu("MI325X 256 GB", 256 * GB, 6_000 * GB, "AMD Instinct MI325X data sheet: 256 GB HBM3E, 6 TB/s"),
     Gpu("MI300X 192 GB", 192 * GB, 5_325 * GB, "AMD Instinct MI300X data sheet: 192 GB HBM3, 5.325 TB/s"),
     Gpu(

@@ -24,6 +24,7 @@ PLACES: dict[Place, str] = {
     "hca": "Heavily compressed attention (HCA)",
 }
 SPARSE = "Sparse-attention layers, which keep every token"  # those of "full" that an indexer chooses tokens for
+NO_BF16 = "{name} is older than Ampere and has no bf16: vLLM refuses it or takes fp16 instead, of as many bytes."
 ACTIVATIONS = {"stream": "residual stream", "ffn": "feed-forward", "logits": "logits"}
 PARTS = {
     "kv": "K and V",
@@ -94,6 +95,7 @@ def memory_lines(use: MemoryUse) -> list[str]:
         f"Weights    {size(weights.total_bytes)}" + _counted(weights),
         *{"lines": _named_lines, "share": _share_lines, "vllm": _vllm_lines}[use.by](use),
         f"Taken      {size(use.per_gpu_bytes)} {each}: {verdict}",
+        *([f"Note       {NO_BF16.format(name=use.gpu.name)}"] if use.lacks_bf16 else []),
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..published.spec import ModelSpec
 from . import KvBreakdown
-from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, MIB, STEP_TOKENS, Beside, activations, lacking
+from .beside import CONTEXT_MIB, FRAGMENTATION_MIB, MAX_MIB, MIB, Beside, activations, lacking
 from .gpus import Gpu
 from .options import MAX_TOKENS, KvOptions, percentage, refusal, whole
 from .spread import counts_before, in_stages
@@ -23,12 +23,12 @@ class Setup:
     """How a model is served: number formats of cache and weights, cache options, and how much of a GPU they may take.
 
     `weights` and `embeddings` as in `weight_breakdown`. Weights and cache may take the memory less its named lines: the
-    activations of a step of `step_tokens` tokens, CUDA's context and what fragmentation makes unusable, in MiB. With
-    `usable_percent` (as `percentage` reads it) they may take that share instead, and the lines live in the rest; with
-    `vllm` as well, activations, context and CUDA graphs come out of that share, by vLLM's own rule
-    (kv_math/vllm_rule.py). `weight_bytes` are those of the model's files, where they are to stand in the place of the
-    count. Raises GlassLlamaError for an unknown format, for a number out of its range and for `vllm` without a share,
-    naming the field.
+    activations of a step of `step_tokens` tokens (None: Gpu.step_tokens), CUDA's context and what fragmentation makes
+    unusable, in MiB. With `usable_percent` (as `percentage` reads it) they may take that share instead, and the lines
+    live in the rest; with `vllm` as well, activations, context and CUDA graphs come out of that share, by vLLM's own
+    rule (kv_math/vllm_rule.py). `weight_bytes` are those of the model's files, where they are to stand in the place of
+    the count. Raises GlassLlamaError for an unknown format, for a number out of its range and for `vllm` without a
+    share, naming the field.
     """
 
     dtype: str = "bf16"
@@ -36,7 +36,7 @@ class Setup:
     embeddings: str | None = None
     options: KvOptions = field(default_factory=KvOptions)
     usable_percent: int | float | Fraction | str | None = None
-    step_tokens: int = STEP_TOKENS
+    step_tokens: int | None = None
     context_mib: int = CONTEXT_MIB
     fragmentation_mib: int = FRAGMENTATION_MIB
     weight_bytes: int | None = None
@@ -47,7 +47,8 @@ class Setup:
             object.__setattr__(self, "usable_percent", percentage("usable_percent", self.usable_percent))
         elif self.vllm:
             raise refusal("vllm", self.vllm, "usable_percent beside it, the share that the rule is about")
-        whole("step_tokens", self.step_tokens, 1, MAX_TOKENS)
+        if self.step_tokens is not None:
+            whole("step_tokens", self.step_tokens, 1, MAX_TOKENS)
         for name in ("context_mib", "fragmentation_mib"):
             whole(name, getattr(self, name), 0, MAX_MIB)
         if self.weight_bytes is not None:
@@ -116,11 +117,11 @@ class MemoryUse:
     def usable_bytes(self) -> int:
         """Bytes of one GPU that weights and cache may take: the share, less the lines that come out of it; then it may
         be below 0."""
-        return self.usable_on(self.gpu)
+        return self.share_bytes - self._lines_bytes
 
     def usable_on(self, gpu: Gpu) -> int:
         """The same on a GPU of another kind."""
-        return gpu.usable(self.setup.percent) - self._lines_bytes
+        return gpu.usable(self.setup.percent) - replace(self, gpu=gpu)._lines_bytes
 
     @property
     def _lines_bytes(self) -> int:
@@ -150,6 +151,11 @@ class MemoryUse:
         return whole_model.counted_bytes - weights.counted_bytes
 
     @property
+    def lacks_bf16(self) -> bool:
+        """Whether K and V are to be in bf16 on a GPU that does not compute in it."""
+        return not self.gpu.bf16 and "bf16" in self.cache.dtype.split("/")
+
+    @property
     def format_unknown(self) -> bool:
         """Whether the weights are to count as the model's files store them, where neither their bytes are given nor
         any source says how: bf16 stands in."""
@@ -158,11 +164,16 @@ class MemoryUse:
         told = named or self.weights.measured or not self.weights.terms
         return self.setup.weights == AS_CONFIG and not told
 
+    @property
+    def step_tokens(self) -> int:
+        """Tokens that a step reads at once."""
+        return self.gpu.step_tokens if self.setup.step_tokens is None else self.setup.step_tokens
+
     @cached_property
     def beside(self) -> Beside:
         """What stands beside weights and cache on each GPU."""
         setup = self.setup
-        terms = activations(self.cache.spec, setup.step_tokens, self.cache.batch, self.weights.tp)
+        terms = activations(self.cache.spec, self.step_tokens, self.cache.batch, self.weights.tp)
         fields = lacking(self.cache.spec)
         return Beside(terms, setup.context_mib * MIB, setup.fragmentation_mib * MIB, fields)
 

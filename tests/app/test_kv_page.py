@@ -182,8 +182,15 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator(".is-formula")).to_contain_text("− GPU context − fragmentation")
     field(page, "kv-fit", "fragmentation_mib").fill("1024")
     shown(page, "kv-fit", f"gpu=H100 80 GB fits=true free={free + fragmentation - 2**30} ")
+    expect(field(page, "kv-fit", "step_tokens")).to_have_attribute("placeholder", "8,192")
     field(page, "kv-fit", "gpu").select_option("Apple M4 Max 128 GB")
-    shown(page, "kv-fit", f"gpu=Apple M4 Max 128 GB fits=true free={free + fragmentation - 2**30 + 96 * 2**30 - H100} ")
+    fewer = activations - (8192 - 512) * (2 * 4096 + 3 * 14_336) * 2
+    free += activations - fewer + fragmentation - 2**30 + 96 * 2**30 - H100
+    activations = fewer
+    shown(page, "kv-fit", f"gpu=Apple M4 Max 128 GB fits=true free={free} ")
+    expect(field(page, "kv-fit", "step_tokens")).to_have_attribute("placeholder", "512")
+    expect(fit.locator("[data-line=activations]")).to_contain_text(text("kv-fit.kept_activations_step", tokens="512"))
+    expect(fit.locator("[data-line=context]")).to_contain_text(text("kv-fit.kept_context_says_cuda", api="Metal"))
     expect(fit.locator(".kv-fit-sum")).to_contain_text("137,438,953,472\xa0B × 75% − ")
     expect(fit.locator("[data-line=system] .kv-log-bytes")).to_have_text("32 GiB")
     field(page, "kv-fit", "room").select_option("share")
@@ -195,7 +202,7 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     strict = (room // 2**21 - 1 - 512) * 2**21  # blocks of 16 tokens, of which one is never handed out
     expect(fit.locator(".kv-strict")).to_contain_text(f"{strict / 2**30:.2f} GiB")
     left = 32 * 2**30 - activations - context
-    expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.2f} GiB")
+    expect(fit.locator("[data-line=left] .kv-log-bytes")).to_have_text(f"{left / 2**30:.1f} GiB")
     expect(fit.locator(".is-formula")).to_contain_text("free = memory × 75% − weights − cache")
     field(page, "kv-fit", "room").select_option("vllm")
     logits = 128_256 * 4  # of each sequence; one is among the activations
@@ -213,6 +220,15 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator("[data-line=outside] .kv-log-bytes")).to_have_text("32 GiB")
     expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
     expect(fit.locator(".is-formula")).to_contain_text("− CUDA graphs − cache")
+
+
+def test_k_and_v_in_bf16_on_a_gpu_without_it_are_said_to_need_fp16(linked: Callable[[str], Page]) -> None:
+    page = linked("#lang=en&chapter=kv&kvfit.gpu=T4+16+GB&kv.model=Llama-3.2+1B")
+    shown(page, "kv-fit", "gpu=T4 16 GB fits=true ")
+    said = panel(page, "kv-fit").locator(".kv-no-bf16")
+    expect(said).to_have_text(text("kv-fit.no_bf16", name="T4 16 GB"))
+    field(page, "kv-calculator", "dtype").select_option("fp16")
+    expect(said).to_have_count(0)
 
 
 def test_what_fits_on_two_gpus_says_so_and_takes_a_size_with_its_unit(linked: Callable[[str], Page]) -> None:

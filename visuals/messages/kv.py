@@ -267,7 +267,7 @@ class GpuMessage(TypedDict):
     """A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
     has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0" of
     the reader's own GPU; it counts where nothing is reported. `interface`: CUDA, ROCm or Metal; "" of the reader's
-    own GPU."""
+    own GPU. `step_tokens`: those of a step by default."""
 
     name: str
     memory: str
@@ -278,6 +278,7 @@ class GpuMessage(TypedDict):
     reporter: str
     stated: str
     interface: str
+    step_tokens: int
 
 
 class VllmBlocks(TypedDict):
@@ -324,7 +325,8 @@ class UseMessage(TypedDict):
     not say enough, `measured` as the files have them. `weights_in` is the weights' format, "" where they are not
     counted, `stored` a remark on it; `format_unknown`: no source says how the model's files are stored, and no
     format was chosen. `output_in` is that of the output matrix by `output_source`, "" where the embeddings have the
-    same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null.
+    same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null. `lacks_bf16`: K and
+    V are to be in bf16, which the GPU does not have.
     """
 
     gpu: GpuMessage
@@ -351,6 +353,7 @@ class UseMessage(TypedDict):
     output_source: str
     stored: list[Remark]
     format_unknown: bool
+    lacks_bf16: bool
     weight_terms: list[Product]
 
 
@@ -391,10 +394,12 @@ class Unanswered(TypedDict):
 
 class BesideMessage(TypedDict):
     """What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
-    step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it is
-    the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations are counted."""
+    step of `step_tokens`, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set;
+    by a share it is the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations
+    are counted."""
 
     kept_back: str
+    step_tokens: int
     activations: list[Product]
     activation_bytes: str
     context: str

@@ -1412,7 +1412,7 @@ export interface KvChartAnswer {
  * A GPU: bytes of memory, bytes a second, and where that was read; `reported` is its memory in MiB as nvidia-smi
  * has it, 0 where no report is known, and `reported_in` names the report. `stated` is the datasheet's memory, "0"
  * of the reader's own GPU; it counts where nothing is reported. `interface`: CUDA, ROCm or Metal; "" of the
- * reader's own GPU.
+ * reader's own GPU. `step_tokens`: those of a step by default.
  */
 export interface GpuMessage {
   name: string;
@@ -1424,6 +1424,7 @@ export interface GpuMessage {
   reporter: string;
   stated: string;
   interface: string;
+  step_tokens: number;
 }
 
 /**
@@ -1471,7 +1472,8 @@ export interface DefaultShare {
  * not say enough, `measured` as the files have them. `weights_in` is the weights' format, "" where they are not
  * counted, `stored` a remark on it; `format_unknown`: no source says how the model's files are stored, and no
  * format was chosen. `output_in` is that of the output matrix by `output_source`, "" where the embeddings have the
- * same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null.
+ * same. `without_mtp`: what the model's MTP layers take, where they are not counted, else null. `lacks_bf16`: K and
+ * V are to be in bf16, which the GPU does not have.
  */
 export interface UseMessage {
   gpu: GpuMessage;
@@ -1498,6 +1500,7 @@ export interface UseMessage {
   output_source: string;
   stored: Remark[];
   format_unknown: boolean;
+  lacks_bf16: boolean;
   weight_terms: Product[];
 }
 
@@ -1539,11 +1542,13 @@ export interface Unanswered {
 
 /**
  * What the memory that weights and cache may not take, `kept_back`, is for on the fullest GPU: the activations of a
- * step, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was set; by a share it
- * is the rest, and below 0 so much is lacking. `lacking` are fields without which not all activations are counted.
+ * step of `step_tokens`, the GPU's own `context`, and what is `left` for fragmentation. By lines that is what was
+ * set; by a share it is the rest, and below 0 so much is lacking. `lacking` are fields without which not all
+ * activations are counted.
  */
 export interface BesideMessage {
   kept_back: string;
+  step_tokens: number;
   activations: Product[];
   activation_bytes: string;
   context: string;

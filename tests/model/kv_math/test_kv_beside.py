@@ -4,7 +4,9 @@ import pytest
 
 from model import GlassLlamaError, catalogue, spec_from_config
 from model.kv_math.beside import activations, ffn_width
+from model.kv_math.gpus import GPUS
 from model.kv_math.memory import Setup, gpus_needed, largest_batch, memory_use
+from model.kv_math.report import memory_lines
 
 MIB, GIB = 1 << 20, 1 << 30
 H100, RTX_4090 = 81_559 * MIB, 24_564 * MIB  # as nvidia-smi reports them
@@ -57,6 +59,30 @@ def test_the_lines_decide_what_fits() -> None:
     assert largest_batch("Llama-3 8B", 8192, "RTX 4090 24 GB", lines).value == most
     mac = memory_use("Llama-3 8B", 8192, 5, "Apple M4 Max 128 GB", lines)
     assert (mac.percent, mac.usable_bytes) == (75, 96 * GIB - each - 5 * 128_256 * 4)
+
+
+def test_a_step_has_as_many_tokens_as_is_usual_on_the_gpu() -> None:
+    """vLLM's 8,192, on an Apple chip llama.cpp's micro-batch of 512, also where GPUs of all kinds are sought."""
+    each = {"H100 80 GB": 8192, "MI300X 192 GB": 8192, "Apple M4 Max 128 GB": 512}
+    needs = gpus_needed("Llama-3 8B", 4, 8192, list(each))
+    for need in needs.gpus:
+        tokens = each[need.gpu.name]
+        use = memory_use("Llama-3 8B", 8192, 1, need.gpu)
+        assert use.step_tokens == tokens
+        stream = next(term for term in use.beside.activations if term.label == "stream")
+        assert stream.bytes == tokens * 2 * 4096 * 2
+        set_so = gpus_needed("Llama-3 8B", 4, 8192, [need.gpu], Setup(step_tokens=tokens)).gpus[0]
+        assert (need.room, need.alone, need.at_least) == (set_so.room, set_so.alone, set_so.at_least)
+
+
+def test_a_gpu_before_ampere_has_no_bf16() -> None:
+    """vLLM's cuda.py: bf16 from compute capability 8.0 on; a T4 has 7.5 (vllm-project/vllm #1157)."""
+    found = {name for name in GPUS if memory_use("Llama-3 8B", 512, 1, name, Setup("bf16")).lacks_bf16}
+    assert found == {"T4 16 GB"}
+    bf16, fp16 = (memory_use("Llama-3 8B", 512, 1, "T4", Setup(dtype)) for dtype in ("bf16", "fp16"))
+    assert not fp16.lacks_bf16
+    assert bf16.free_bytes == fp16.free_bytes
+    assert [use for use in (bf16, fp16) if "older than Ampere" in "\n".join(memory_lines(use))] == [bf16]
 
 
 def test_ranks_share_the_feed_forward_when_gpus_are_sought() -> None:

@@ -168,7 +168,7 @@ def test_the_command_decides_by_lines_or_by_a_share(capsys):
     ):
         assert line in printed
     assert main(["Llama-3 8B", "--gpu", "M4", "--fragmentation-mib", "0"]) == 0
-    assert "137,438,953,472 B × 75 % − 839,373,824 B of activations" in capsys.readouterr().out
+    assert "137,438,953,472 B × 75 % − 52,941,824 B of activations" in capsys.readouterr().out
     assert main(["Llama-3 8B", "--gpu", "H100", *SHARE]) == 0
     assert (
         f"{85_520_809_984 - 76_968_728_985 - 839_373_824 - 375_390_208:,} B left for fragmentation"

@@ -9,7 +9,7 @@ const FIRST = {
   embeddings: "",
   room: "lines",
   usable_percent: "92", // DEFAULT_SHARE in model/kv_math/vllm_rule.py
-  step_tokens: "8192",
+  step_tokens: "", // as many as are usual on the GPU
   context_mib: "358",
   fragmentation_mib: "150",
   weight_bytes: "",

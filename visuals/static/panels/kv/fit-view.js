@@ -54,6 +54,15 @@ function defaultView({ fits, vllm_default: left }, text) {
 }
 
 /**
+ * That the GPU has no bf16 for the K and V that are counted in it.
+ *
+ * @param {Fit["use"]} use
+ * @param {Say} text of the section "kv-fit"
+ */
+const bf16View = ({ lacks_bf16: lacking, gpu: { name } }, text) =>
+  lacking ? html`<p class="kv-border kv-no-bf16" .textContent=${text("no_bf16", { name })}></p>` : nothing;
+
+/**
  * How a config.json says that the weights are stored, or why that is not counted, what they are counted in, and
  * whether MTP layers are left out.
  *
@@ -135,6 +144,15 @@ function sumText({ use, beside }, text) {
   });
 }
 
+/**
+ * Which text says where an amount is from: the context's figure is CUDA's, and stands in for others' that are not
+ * known.
+ *
+ * @param {string} name of the amount
+ * @param {Fit["use"]["gpu"]} gpu
+ */
+const sourceOf = (name, { interface: api }) => (name === "context" && api && api !== "CUDA" ? "_cuda" : "");
+
 /** Amounts that are set in MiB. */
 const IN_MIB = ["context", "fragmentation"];
 
@@ -191,17 +209,26 @@ function blocksView({ pp, cache, vllm: { free, room, blocks, uncounted } }, { to
  * @param {Say} text of the section "kv-fit"
  * @param {string} comma between names
  */
-function keptBackView({ use, beside: { kept_back, activations, lacking } }, kept, factor, text, comma) {
+function keptBackView(
+  { use, beside: { kept_back, step_tokens: tokens, activations, lacking } },
+  kept,
+  factor,
+  text,
+  comma,
+) {
   /** @param {Reading["kept"][number]} amount */
   function line([name, bytes]) {
     const mebibytes = whole(BigInt(bytes) >> 20n);
     const set = IN_MIB.includes(name) ? `${mebibytes} MiB = ${mebibytes} × 1,048,576 B · ` : "";
+    const says = text(`kept_${name}_says${sourceOf(name, use.gpu)}`, { percent: use.percent, api: apiOf(use) });
     return html`<li data-line=${name}>
       <strong .textContent=${text(`kept_${name}`, { api: apiOf(use) })}></strong>
       <span class="kv-log-bytes" .textContent=${scaled(bytes, "binary")}></span>
-      <span class="gp-note" .textContent=${set + text(`kept_${name}_says`, { percent: use.percent })}></span>
+      <span class="gp-note" .textContent=${set + says + (name === "activations" ? step : "")}></span>
     </li>`;
   }
+  const usual = use.gpu.interface === "Metal" && tokens === use.gpu.step_tokens;
+  const step = usual ? text("kept_activations_step", { tokens: whole(tokens) }) : "";
   const without = lacking.length ? text("lacking", { fields: lacking.join(comma) }) : "";
   return html`<div class="kv-kept-back">
     <h4 .textContent=${text(`kept_title_${use.by}`, { bytes: both(kept_back) })}></h4>
@@ -260,7 +287,7 @@ export function fitView(glass, { fit, pieces, kept }, { tokens, batch: sequences
   if (!fit) return nothing;
   const { use, batch, context, bound } = fit;
   const source = remarkIn(use.gpu.source, glass.state.language);
-  return html`${verdict(use, text)} ${defaultView(use, text)}
+  return html`${verdict(use, text)} ${bf16View(use, text)} ${defaultView(use, text)}
     ${use.by === "share" ? stricterView(use.vllm, text) : nothing} ${measuredView(use, text)} ${storedView(glass, use)}
     ${memoryBar(fit, pieces, text)}
     <p class="kv-sum kv-fit-sum" .textContent=${sumText(fit, text)}></p>

@@ -88,7 +88,7 @@ function createFields(glass, view, set) {
     numberField("weight_bytes", set, () => glass.text("kv.choice_counted")),
     choiceField("room", set, () => ROOMS.map((by) => option(by, glass.text(`kv-fit.decided_${by}`)))),
     share,
-    numberField("step_tokens", set),
+    numberField("step_tokens", set, () => (view.kv_fit ? whole(view.kv_fit.use.gpu.step_tokens) : "")),
     numberField("context_mib", set),
     fragmentation,
   ];

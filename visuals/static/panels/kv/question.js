@@ -179,7 +179,6 @@ const NEEDED = new Set([
   "usable_percent",
   "memory_gb",
   "bandwidth_gb_per_s",
-  "step_tokens",
   "context_mib",
   "fragmentation_mib",
 ]);
