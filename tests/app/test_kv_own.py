@@ -33,6 +33,9 @@ def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
     assert calculated(page, "House 1B tokens=8192 ") == BYTES
     expect(calculator.locator("h2, .gp-title").first).to_contain_text("House 1B")
     expect(calculator.get_by_role("button", name=text("kv.paste"), exact=True)).to_be_hidden()
+    box.fill("")
+    expect(calculator.locator("[data-field=config] .kv-trouble")).to_have_text(text("kv.config_empty"))
+    expect(calculator).to_have_attribute("data-stale", "")
     page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
     for model, held in ((None, True), ("Qwen3-8B", False)):  # a link holds the config of the model it is of
         if model:

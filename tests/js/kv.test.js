@@ -28,6 +28,7 @@ import { joined, parted } from "../../visuals/static/panels/kv/cache-format.js";
 import { drawable } from "../../visuals/static/panels/kv/points.js";
 import { asBytes, asNumber, createQuestion, percentOf, requestOf } from "../../visuals/static/panels/kv/question.js";
 import { AT_ONCE, createRace } from "../../visuals/static/panels/kv/race.js";
+import { cardOfRunning } from "../../visuals/static/panels/kv/running.js";
 import { troubleText } from "../../visuals/static/panels/kv/trouble.js";
 import { lookUp } from "../../visuals/static/texts.js";
 import { escaped, figureText, formulaLatex, formulaText } from "../../visuals/static/panels/kv/copied.js";
@@ -763,4 +764,19 @@ test("a link holds a pasted config and a Hub's id only as long as they are of th
   assert.deepEqual(given("config", "hub"), [undefined, "a/b"]);
   state.set({ model: ":config" });
   assert.deepEqual(given("config", "hub"), ["{}", undefined]);
+});
+
+test("the model that runs is found in the list by its shape and its name", () => {
+  const shape = { n_layers: 30, d_model: 576, n_heads: 9, n_kv_heads: 3, head_dim: 64 };
+  const cards = [
+    { ...shape, name: "Another" },
+    { ...shape, n_layers: 32, name: "SmolLM2" },
+    { ...shape, name: "SmolLM2-135M" },
+  ];
+  const called = (name, more = {}) => cardOfRunning({ ...shape, ...more, name }, cards)?.name ?? null;
+  assert.equal(called("SmolLM2 135M (real English)"), "SmolLM2-135M");
+  assert.equal(called("HuggingFaceTB/SmolLM2-135M-Instruct"), "SmolLM2-135M");
+  assert.equal(called("SmolLM2 135M (real English)", { n_kv_heads: 9 }), null); // exchanged in a run
+  assert.equal(called("Tiny"), null);
+  assert.equal(cardOfRunning(undefined, cards), null);
 });

@@ -151,14 +151,25 @@ export default function kvCalculator(element, glass) {
   glass.translate(element);
   for (const one of [copies, onward]) glass.translate(one);
 
+  let pasted = false; // whether the box for a config has held something
+  /**
+   * What is wrong; of a box for a config that is empty yet, nothing: a reader is about to paste.
+   *
+   * @param {NonNullable<Asked["trouble"]>} trouble
+   */
+  function saidOf(trouble) {
+    if (asked.settings.model !== ":config" || asked.settings.config) return troubleText(glass, trouble);
+    return pasted ? glass.text("kv.config_empty") : "";
+  }
+
   return inView(element, function draw() {
     const { answer, trouble } = asked;
+    pasted ||= Boolean(asked.settings.config);
     const settings = answer && settingsIn(glass, answer);
     const reading = answer && readCache(trouble?.params.field === "dtype" ? withoutFormat(answer) : answer);
     panel.title.textContent = settings ? panel.text("title_of", settings) : panel.text("title");
     form.show();
-    const empty = asked.settings.model === ":config" && !asked.settings.config; // a reader is about to paste
-    const said = trouble && !empty ? troubleText(glass, trouble) : "";
+    const said = trouble ? saidOf(trouble) : "";
     const placed = form.complain(trouble, said);
     element.toggleAttribute("data-stale", Boolean(trouble));
     const kept = trouble && answer ? panel.text("kept", { settings: keptText(glass, asked) }) : "";

@@ -4,6 +4,7 @@ import { copyButton } from "../../controls.js";
 import { h } from "../../dom.js";
 import { formatFields } from "./cache-format.js";
 import { choiceField, numberField, slidingField, soughtField, switchField, textField } from "./fields.js";
+import { cardOfRunning } from "./running.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -160,6 +161,24 @@ function configField(set, called) {
 }
 
 /**
+ * A button that chooses the model that runs on the page, where the list has it and another one is chosen.
+ *
+ * @param {Glass} glass
+ * @param {Asked} asked
+ * @param {Change} set
+ */
+function runningButton(glass, asked, set) {
+  let name = "";
+  const element = h("button.kv-button.kv-running", { type: "button", hidden: "", click: () => set({ model: name }) });
+  function show() {
+    name = cardOfRunning(glass.state.trace?.model, asked.catalogue?.models ?? [])?.name ?? "";
+    element.hidden = !name || asked.settings.model === name;
+    element.textContent = glass.text("kv.running", { model: name });
+  }
+  return { element, show };
+}
+
+/**
  * @param {Glass} glass
  * @param {Asked} asked
  */
@@ -183,6 +202,7 @@ export function settingsForm(glass, asked) {
       config.box.focus();
     },
   });
+  const running = runningButton(glass, asked, set);
   const { main, formats, more } = fieldsOf(asked, set, text);
   const fold = h(
     "details.kv-more",
@@ -197,6 +217,7 @@ export function settingsForm(glass, asked) {
     "form.kv-form",
     { submit: (/** @type {Event} */ event) => event.preventDefault() },
     model.element,
+    running.element,
     paste,
     ...[config, called, hub, families, ...main, formats].map((one) => one.element),
     share,
@@ -227,6 +248,7 @@ export function settingsForm(glass, asked) {
       one.show(asked.settings);
     }
     paste.hidden = asked.settings.model === ":config";
+    running.show();
     families.show();
   }
 
