@@ -19,7 +19,7 @@ from .formats import FORMATS, KvFormat, kv_format
 from .options import MAX_BATCH, MAX_TOKENS, KvOptions, caches_latents, caches_v, check, rank_copies, refusal, whole
 from .spread import Share, Spread
 from .stages import draft_setup, find_spec
-from .terms import SELF, KvTerm, kv_terms
+from .terms import SELF, KvTerm, kv_terms, unquantised
 
 __all__ = [
     "FORMATS",
@@ -172,7 +172,8 @@ def kv_breakdown(
     terms = _own_terms(spec, tokens, batch, fmt, options)
     if options.draft is not None:
         terms += _draft_terms(tokens, batch, fmt, options)
-    return KvBreakdown(spec, tokens, batch, fmt.name, options, terms, tuple(_notes(spec, tokens, fmt, options)))
+    notes = (*_notes(spec, tokens, fmt, options), *_state_notes(spec, fmt, options, terms))
+    return KvBreakdown(spec, tokens, batch, fmt.name, options, terms, notes)
 
 
 def _draft_terms(tokens: int, batch: int, fmt: KvFormat, options: KvOptions) -> tuple[KvTerm, ...]:
@@ -286,6 +287,23 @@ def _format_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions) -> list[Kv
     if kept.engine:
         notes.append(KvNote("format", f"{kept.name}, a format of {kept.engine}: {kept.about}.", {"dtype": kept.name}))
     return notes
+
+
+def _state_notes(spec: ModelSpec, fmt: KvFormat, options: KvOptions, terms: tuple[KvTerm, ...]) -> list[KvNote]:
+    """Whose fp32 a state's is, where vLLM's default is another format."""
+    plain = unquantised(fmt)
+    if spec.state is None or options.state != "own" or not spec.state.fp32 or spec.state.vllm_fp32:
+        return []
+    params = [
+        {"own": term.bytes, "auto": term.elements * plain.block_bytes, "format": plain.name}
+        for term in terms
+        if term.label == "state.recurrent" and plain.name != "fp32"
+    ]
+    text = (
+        "The state is in fp32, as the model's own code keeps it: {own:,} B. vLLM's default, --mamba-ssm-cache-dtype "
+        "auto, keeps it in {format}: {auto:,} B."
+    )
+    return [KvNote("state_fp32", text.format(**one), one) for one in params]
 
 
 def _elements_per_token(spec: ModelSpec, options: KvOptions) -> int:

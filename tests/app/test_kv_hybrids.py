@@ -66,6 +66,25 @@ def test_what_a_model_without_attention_shows(service: Service) -> None:
     assert answer(service, "Mamba 2.8B", "kv_fit", gpu="H200")["context"]["unlimited"]
 
 
+def test_a_state_in_fp32_says_what_vllm_keeps_by_default(service: Service) -> None:
+    """vllm-project/vllm #34489, #39032: Qwen 3.5's config and Nemotron H ask for fp32, Kimi's KDA always has it."""
+    noted = {}
+    for name in CONFIGS:
+        for note in answer(service, name, "kv", batch=3)["notes"]:
+            if note["code"] == "state_fp32":
+                noted[name] = note["params"]
+    own = {"Qwen3-Next 80B-A3B", "Jamba v0.1", "Mamba 2.8B", "Mamba-Codestral 7B", "Granite 4.0 H Small"}
+    assert set(noted) == own | {"Falcon-H1 34B"}
+    state = 36 * 3 * 128 * 64 * 128  # layers, sequences, heads, head_dim, d_state
+    assert noted["Granite 4.0 H Small"] == {"own": 4 * state, "auto": 2 * state, "format": "bf16"}
+    for settings in ({"state": "dtype"}, {"state": "fp32"}, {"dtype": "fp32"}):
+        notes = answer(service, "Granite 4.0 H Small", "kv", **settings)["notes"]
+        assert "state_fp32" not in {note["code"] for note in notes}
+    config = {**CONFIGS["Nemotron 3 Nano 30B-A3B"], "mamba_ssm_cache_dtype": "bfloat16"}
+    asked = {"what": "kv", "model": ":config", "config": json.dumps(config), "tokens": 4096}
+    assert "state_fp32" in {note["code"] for note in service.calculate(asked)["data"]["notes"]}
+
+
 def test_what_windows_keep_is_an_option_of_models_that_have_some(service: Service) -> None:
     windowed = {"Gemma 3n E4B (text)", "Gemma 4 31B (text)", "DeepSeek-V4 Flash"}
     for name in CONFIGS:

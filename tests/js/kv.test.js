@@ -646,6 +646,7 @@ const COPIED = {
   batch: 1,
   dtype: "bf16",
   bytes: "1073741824",
+  notes: [],
   terms: [
     {
       label: "self.full.kv",
@@ -690,6 +691,11 @@ test("a formula cites what it is from, and LaTeX keeps how a factor comes about"
   assert.equal(of(term, windows), "vLLM FullAttentionSpec, SlidingWindowSpec (vllm/v1/kv_cache_interface.py)");
   assert.match(of({ ...term, label: "self.full.latent" }), /^vLLM MLAAttentionSpec .*; DeepSeek-V2 report/);
   assert.equal(of({ ...term, label: "csa.shared" }), "config.json of Mine_1");
+  const state = { ...COPIED, terms: [{ ...term, label: "state.recurrent" }] };
+  const cited = "vLLM MambaSpec (vllm/v1/kv_cache_interface.py)";
+  assert.equal(formulaText(copying, state).split("\n").at(-1), cited);
+  const own = formulaLatex(copying, { ...state, notes: [{ code: "state_fp32", text: "", params: {} }] });
+  assert.ok(own.includes(`% ${cited}; its state with --mamba-ssm-cache-dtype float32\n`));
   const latex = formulaLatex(copying, { ...COPIED, terms: [term, windows] });
   assert.ok(latex.includes(String.raw`\underbrace{1\,024}_{\text{tokens (min(32,768, 1,024))}}`));
   assert.doesNotMatch(latex, /DeepSeek/);

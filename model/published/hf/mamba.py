@@ -1,5 +1,6 @@
 """Mamba and Mamba-2: alone, among layers that attend (Jamba, Nemotron-H, Granite 4), or beside attention."""
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -140,7 +141,7 @@ def nemotron_h(f: Fields) -> Shape:
         max_context=f.count("max_position_embeddings"),
         tied_embeddings=tied(f, False),
         attention=mixed(f, kinds, named),
-        state=mixer.state,
+        state=replace(mixer.state, vllm_fp32=f.get("mamba_ssm_cache_dtype", default="float32") == "float32"),
         extra=(*mixer.weights, *latent),
         moe=moe,
         norm=rms_norm(f, per_layer=1, names=("layer_norm_epsilon", "norm_eps", "rms_norm_eps")),

@@ -103,7 +103,10 @@ def delta_net(f: Fields, d_model: int, layers: tuple[int, ...]) -> Mixer:
         )
     channels = 2 * keys * d_k + values * d_v
     into = channels + values * d_v + 2 * values
-    state = StateSpec(channels, kernel - 1, values, d_k, d_v, fp32=True)
+    named = (
+        f.get("mamba_ssm_dtype") == "float32" and f.raw.get("model_type") != "qwen3_next"
+    )  # which vLLM does not read
+    state = StateSpec(channels, kernel - 1, values, d_k, d_v, fp32=True, vllm_fp32=named)
     vectors = channels * kernel + 2 * values + d_v
     return Mixer(state, _weights(layers, (d_model, into), (values * d_v, d_model), values, vectors))
 
@@ -116,7 +119,7 @@ def kimi_delta(
     `full_gate`: the gate is a whole matrix, and the rate of the decay is a channel's (Kimi K3).
     """
     inner = heads * width
-    state = StateSpec(3 * inner, kernel - 1, heads, width, width, fp32=True)
+    state = StateSpec(3 * inner, kernel - 1, heads, width, width, fp32=True, vllm_fp32=True)
     low = 1 if full_gate else 2
     into = 3 * inner + heads + low * width + full_gate * inner
     gates = (ExtraWeights("linear.gates", (low, width, inner), layers, units=heads),)

@@ -14,7 +14,8 @@ class StateSpec:
     - Mamba-1, which has no heads: channels × 1 × d_state.
 
     Either part may be missing: 0 channels (MiniMax-01), 0 heads (LFM2). `fp32`: the model's own code keeps the state in
-    fp32, in whatever format it computes.
+    fp32, in whatever format it computes. `vllm_fp32`: so does vLLM where its --mamba-ssm-cache-dtype is "auto", the
+    default, which else means the format that the model computes in (vllm-project/vllm #22928, #34489, #39032).
     """
 
     conv_channels: int
@@ -23,3 +24,4 @@ class StateSpec:
     rows: int
     columns: int
     fp32: bool = False
+    vllm_fp32: bool = False

@@ -59,16 +59,20 @@ export function figureText(glass, answer, settings = null) {
  */
 const nameOfFactor = (glass, { code, params }) => glass.text(`kv.factor_${code}`, params);
 
+const STATE_FP32 = "its state with --mamba-ssm-cache-dtype float32";
+
 /**
- * Where the formula stands; "" for layers whose own report, which the model's sources name, is all there is.
+ * Where the formula stands; "" for layers whose own report, which the model's sources name, is all there is. A
+ * state in fp32 is vLLM's where it is told so, if that is not its default.
  *
  * @param {Answer} answer
  */
-function referenceOf({ terms }) {
+function referenceOf({ terms, notes }) {
   const found = terms.flatMap(({ label }) => REFERENCES.find(([kind]) => kind.test(label))?.slice(1) ?? []);
   const names = [...new Set(found.map(String))];
   const [specs, reports] = [true, false].map((isSpec) => names.filter((name) => name.startsWith("vLLM ") === isSpec));
-  return [specs.length ? `${specs.join(", ").replaceAll(", vLLM ", ", ")} ${FILE}` : "", ...reports]
+  const told = notes.some(({ code }) => code === "state_fp32") ? STATE_FP32 : "";
+  return [specs.length ? `${specs.join(", ").replaceAll(", vLLM ", ", ")} ${FILE}` : "", told, ...reports]
     .filter(Boolean)
     .join("; ");
 }

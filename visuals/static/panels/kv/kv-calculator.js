@@ -80,7 +80,7 @@ const settingsIn = (glass, { model, tokens, batch, dtype }) => ({
  */
 const withoutFormat = (answer) => ({
   ...answer,
-  notes: answer.notes.filter(({ code }) => !["format", "stored_fp8"].includes(code)),
+  notes: answer.notes.filter(({ code }) => !["format", "stored_fp8", "state_fp32"].includes(code)),
 });
 
 /** Settings that the comparison of the four kinds leaves out. */
