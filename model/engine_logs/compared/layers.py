@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 from ...kv_math import KvOptions, kv_breakdown
 from ...kv_math.formats import FORMATS, KvFormat, kv_format
-from ...kv_math.options import Layout, check, own_layers
+from ...kv_math.options import Layout, StateFormat, check, own_layers
 from ...kv_math.terms import PLACE_OF, SELF, SelfPlace, stores
 from ...published.spec import ModelSpec
 from ..lines import trouble
@@ -92,10 +92,10 @@ def kept_tokens(spec: ModelSpec, kind: SelfPlace, tokens: int) -> int:
     return tokens if size is None else min(tokens, size)
 
 
-def state_bytes(spec: ModelSpec, dtype: str, tp: int = 1, stage: range | None = None) -> int:
-    """What all linear layers keep of a sequence, on one rank, as the model's own code stores it; 0 without any. Of one
-    pipeline `stage` alone where one is given."""
-    whole = sum(term.bytes for term in _states(spec, dtype)) // tp
+def state_bytes(spec: ModelSpec, dtype: str, tp: int = 1, stage: range | None = None, kept: StateFormat = "own") -> int:
+    """What all linear layers keep of a sequence, on one rank, as the model's own code stores it, or as `kept` says; 0
+    without any. Of one pipeline `stage` alone where one is given."""
+    whole = sum(term.bytes for term in _states(spec, dtype, kept)) // tp
     return whole if stage is None or not whole else whole // linear_layers(spec) * linear_layers(spec, stage)
 
 
@@ -110,10 +110,11 @@ def linear_layers(spec: ModelSpec, stage: range | None = None) -> int:
     return max(counts, default=0)
 
 
-def _states(spec: ModelSpec, dtype: str):
+def _states(spec: ModelSpec, dtype: str, kept: StateFormat = "own"):
     if spec.state is None:
         return []
-    return [term for term in kv_breakdown(spec, 1, 1, dtype).terms if term.place == "state"]
+    terms = kv_breakdown(spec, 1, 1, dtype, KvOptions(state=kept)).terms
+    return [term for term in terms if term.place == "state"]
 
 
 def plain(dtype: str) -> KvFormat:

@@ -146,12 +146,19 @@ def _plan(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, block: int, stag
     if not layers:
         return None
     kinds = _kinds(layers_of(spec, fmt, fmt, tp, layout=log.layout), linear)
-    state = state_bytes(spec, dtype, tp) // linear if linear else 0
+    state = _state_of_layer(log, spec, dtype, tp, layers[0].each) if linear else 0
     latents = caches_latents(spec, KvOptions(layout=log.layout))
     usual = SPARSE_BLOCK if spec.mla and spec.indexer else _latent_block(log) if latents else BLOCK
     aligned = aligned_block(state, layers[0].each) if linear else usual
     told = log.block_size or (block if block > 1 else None)
     return Plan(spec, kinds, layers, state, linear_layers(spec, stage), told or aligned, told is not None, latents)
+
+
+def _state_of_layer(log: EngineLog, spec: ModelSpec, dtype: str, tp: int, each: int) -> int:
+    """Bytes of one layer's state: as vLLM keeps it by default, or in fp32 where the log's block is one for that."""
+    linear, asked = linear_layers(spec), spec.state is not None and spec.state.vllm_fp32
+    own, default = (state_bytes(spec, dtype, tp, kept=kept) // linear for kept in ("own", "own" if asked else "dtype"))
+    return own if log.block_size == aligned_block(own, each) else default
 
 
 def _latent_block(log: EngineLog) -> int:

@@ -763,6 +763,21 @@ def test_vllm_makes_attention_pages_as_large_as_a_state() -> None:
     assert needed(found, "request") + more == 14 * 16 * page
 
 
+@pytest.mark.parametrize("size", [2, 4])
+def test_a_state_is_in_vllms_default_format_unless_the_logs_block_is_one_for_fp32(size: int) -> None:
+    """Qwen3-Next: 32 × 128 × 128 numbers and 3 × 8,192 in 16 bits; a token takes 2 × 2 × 256 × 2 bytes (#34489)."""
+    state, each = 32 * 128 * 128 * size + 3 * 8192 * 2, 2 * 2 * 256 * 2
+    block = aligned_block(state, each)
+    spec = spec_from_config(json.loads(HYBRIDS.read_text(encoding="utf-8"))["Qwen3-Next 80B-A3B"]["config"])
+    log = (
+        f"INFO Setting attention block size to {block} tokens to ensure that attention page size is >= mamba page size."
+        "\nAvailable KV cache memory: 20.00 GiB\nMaximum concurrency for 8,192 tokens per request: 9.00x\n"
+    )
+    found = compare(read_log(log), spec, "bf16")
+    assert figures(found, "block_size") == (None, block, block)
+    assert steps(found, "request")["state_page"] == 36 * (block * each - state)
+
+
 def test_vllm_with_memory_that_is_set() -> None:
     """As kv_cache_memory_bytes has it: the profile of the memory is left out, and its line too."""
     log = read_log(
