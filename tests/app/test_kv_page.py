@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -220,6 +222,16 @@ def test_lines_decide_what_fits_unless_a_share_does(chapter: Page) -> None:
     expect(fit.locator("[data-line=outside] .kv-log-bytes")).to_have_text("32 GiB")
     expect(fit.locator("[data-field=fragmentation_mib]")).to_be_hidden()
     expect(fit.locator(".is-formula")).to_contain_text("− CUDA graphs − cache")
+
+
+def test_a_note_has_every_digit_of_a_whole_number(linked: Callable[[str], Page]) -> None:
+    """Granite 4.0 H Small: 36 layers × 128 heads × 64 × 128 numbers of 4 bytes; by vLLM's default of 2."""
+    kept = json.loads((Path(__file__).parents[1] / "model/published/hybrid_configs.json").read_text(encoding="utf-8"))
+    config = quote(json.dumps(kept["Granite 4.0 H Small"]["config"]))
+    page = linked(f"#lang=zh&chapter=kv&kv.model=:config&kv.config={config}")
+    told = {"own": "150,994,944", "auto": "75,497,472", "format": "bf16"}
+    note = panel(page, "kv-calculator").get_by_text(text("kv.note_state_fp32", "zh", **told), exact=True)
+    expect(note).to_be_visible()
 
 
 def test_k_and_v_in_bf16_on_a_gpu_without_it_are_said_to_need_fp16(linked: Callable[[str], Page]) -> None:

@@ -31,7 +31,7 @@ export function notesView(glass, notes) {
   return notes.map(({ code, text: english, params }) => {
     const one = (/** @type {unknown} */ value) =>
       typeof value === "number"
-        ? Number(value.toPrecision(6)).toLocaleString("en-US")
+        ? (Number.isInteger(value) ? value : Number(value.toPrecision(6))).toLocaleString("en-US")
         : Array.isArray(value)
           ? value.join(glass.text("kv.list_comma"))
           : value;
