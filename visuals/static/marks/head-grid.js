@@ -31,8 +31,8 @@ export const boxAt = (boxes, width, height, x, y) =>
 /**
  * @typedef {{ layer: number; head: number; x: number; y: number }} Box
  *
- * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number; aside?: number }} Layout `legend`:
- *   where the scale begins; `aside`: how far to the right, where that is not at the left edge
+ * @typedef {{ boxes: Box[]; size: number; height: number; legend?: number; aside?: number }} Layout `legend`: where
+ *   the scale begins; `aside`: how far to the right, where that is not at the left edge
  *
  * @typedef {import("./runs.js").Run} Run
  *
