@@ -1296,3 +1296,27 @@ def test_a_legend_of_drawings_alone_is_not_seen_above_a_screen_without_any(page:
         page.wait_for_timeout(50)
         on_stage(page)
     assert seen == {True: True, False: False}
+
+
+@pytest.mark.parametrize("begins", ["fresh", "copy"])
+def test_a_lesson_that_is_edited_has_the_focus_and_the_page_behind_does_not_scroll(page: Page, begins: str) -> None:
+    page.locator("#lessons").focus()
+    page.keyboard.press("Enter")
+    press_it = page.locator(".ls-pane").get_by_role("button", name=text(f"lessons.{begins}")).first
+    press_it.focus()
+    width = "document.documentElement.clientWidth"
+    before = page.evaluate(width)
+    page.keyboard.press("Enter")
+    field = page.locator(".ls-name")
+    expect(field).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    assert page.evaluate("document.querySelector('.ls-desk').contains(document.activeElement)")
+    page.keyboard.press("End")
+    page.keyboard.press("PageDown")
+    page.wait_for_timeout(300)
+    assert page.evaluate(f"[scrollY, {width}]") == [0, before]
+    page.keyboard.press("Escape")
+    expect(page.locator("#lessons")).to_be_focused()
+    expect(page.locator("#lessons")).to_be_in_viewport()
+    page.keyboard.press("Enter")  # to the lesson that is being made
+    expect(field).to_be_focused()

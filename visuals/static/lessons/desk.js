@@ -66,6 +66,20 @@ const unpacked = (hash, known) =>
   );
 
 /**
+ * Gives the keyboard's focus to a pane whose control it was at is gone: to its field, where no keyboard comes up on
+ * the screen with that, else to where it begins.
+ *
+ * @param {HTMLElement} pane
+ * @param {HTMLElement} title
+ */
+function giveKeys(pane, title) {
+  /** @type {HTMLElement | null} */
+  const field = matchMedia("(pointer: coarse)").matches ? null : pane.querySelector(".ls-name");
+  title.tabIndex = -1;
+  (field ?? title).focus({ preventScroll: true });
+}
+
+/**
  * @param {import("../types.d.ts").Glass} glass
  * @param {() => Element | null} pressed the panel that the reader last used
  * @returns {{
@@ -130,6 +144,7 @@ export function createDesk(glass, pressed) {
     title.textContent = name;
     pane.replaceChildren(...elements);
     glass.translate(dialog);
+    if (dialog.open && !dialog.contains(document.activeElement)) giveKeys(pane, title);
   }
 
   /** Where a lesson was being edited, there. @param {To} [to] */
@@ -139,6 +154,7 @@ export function createDesk(glass, pressed) {
     await shipped.fetch();
     go(to);
     show(glass.translate);
+    if (at?.pane === "edit") giveKeys(pane, title);
   }
   /**
    * Presents the lesson of a link, for whoever reads it alone with its notes; the list has it, too.
@@ -163,11 +179,8 @@ export function createDesk(glass, pressed) {
       keepPresented(null); // what another version of the page has kept
     }
   }
-  addEventListener("storage", () => {
-    if (dialog.open && at?.pane === "list") go(at);
-  });
-  glass.on("language", () => {
-    if (dialog.open && at) go(at);
-  });
+  const goAgain = () => dialog.open && at && go(at);
+  addEventListener("storage", () => at?.pane === "list" && goAgain());
+  glass.on("language", goAgain);
   return { open, receive, resume };
 }
