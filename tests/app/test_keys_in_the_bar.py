@@ -71,3 +71,36 @@ def test_a_network_that_the_page_goes_back_to_stands_in_the_field(page: Page, en
     page.evaluate("glass.setLanguage('zh').then(() => glass.fill({}))")
     expect(page.locator("#model select")).to_have_attribute("aria-label", "模型")
     expect(page.locator("#model select")).to_have_value(first)
+
+
+@pytest.mark.parametrize("chapter", ["story", "attend"])
+def test_generate_hands_the_focus_to_stop_and_has_it_back_at_the_end(page: Page, chapter: str) -> None:
+    page.evaluate("(name) => glass.open(name)", chapter)
+    for ends_itself in (False, True):
+        page.locator("#generate").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#stop")).to_be_focused()
+        page.wait_for_function("glass.state.run.generating")
+        expect(page.locator("#stop")).to_be_focused()
+        if not ends_itself:
+            page.keyboard.press("Enter")
+        page.wait_for_function("glass.state.status === 'idle'")
+        expect(page.locator("#generate")).to_be_focused()
+    page.locator("#generate").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#stop")).to_be_focused()
+    page.locator("#prompt textarea").focus()
+    page.wait_for_function("glass.state.status === 'idle'")
+    expect(page.locator("#prompt textarea")).to_be_focused()
+
+
+def test_the_way_past_the_bar_stands_on_a_ground_of_its_own(page: Page) -> None:
+    skip = page.locator(".page-skip:visible").first
+    skip.focus()
+    ground = "(one) => getComputedStyle(one).backgroundColor"
+    assert skip.evaluate(ground) == page.locator("section[data-kind=tokens]").evaluate(ground)
+    on_top = """(one) => {
+      const { left, right, top, bottom } = one.getBoundingClientRect();
+      return document.elementFromPoint((left + right) / 2, (top + bottom) / 2) === one;
+    }"""
+    assert skip.evaluate(on_top)

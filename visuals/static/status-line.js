@@ -95,6 +95,13 @@ function messageText(message, text) {
   return known === key ? (message.params.detail ?? known) : known;
 }
 
+/** Of Generate and Stop the one is shown in the other's place, and has its focus. @param {Element | null} had */
+function passFocus(had) {
+  const next = { generate: "#stop", stop: "#generate" }[had?.id ?? ""];
+  if (!next || had?.getClientRects().length) return;
+  /** @type {HTMLElement | null} */ (document.querySelector(next))?.focus({ preventScroll: true });
+}
+
 /**
  * @param {import("./types.d.ts").Store} store
  * @param {import("./types.d.ts").Texts} texts
@@ -138,7 +145,9 @@ export function createStatusLine(store, { text }, settings, nameOf) {
   /** @param {string} status */
   function setStatus(status) {
     state.status = status;
+    const had = document.activeElement;
     document.body.dataset.status = status;
+    passFocus(had);
     document.body.toggleAttribute("data-busy", status !== "idle");
     showDevice();
     store.repaint(); // buttons of the panels and scenes wait with it

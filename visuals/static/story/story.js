@@ -39,7 +39,9 @@ const FOUND = {
   "story-learned": async () => (await import("./learned.js")).LEARNED,
 };
 
-const TAKES = "input, textarea, select, button, a, summary, [contenteditable], dialog";
+const WRITES = "#generate, #stop";
+/** What has its own use for Space: no choice that was made, which keeps the focus. */
+const TAKES = "input, textarea, select, button:not([tabindex='-1']), a, summary, [contenteditable], dialog";
 
 /**
  * Space goes on to the next scene, with Shift back to the one before, where nothing else takes the key.
@@ -228,12 +230,13 @@ export default function createStories(place, glass, need) {
     () => Boolean(now()),
     (by) => now()?.readOn(by) ?? false,
   );
-  // A button that asked for the run would take the Space that goes on, and on a phone the keyboard covers the answer.
+  // A button that asked for the run would take the Space that goes on, and on a phone the keyboard covers the answer;
+  // but who has text written may stop it, and have more written.
   const taking = () => (matchMedia("(pointer: coarse)").matches ? "button, #prompt textarea" : "button");
   let asked = false; // a sentence was read for who is above the story, and is not drawn yet
   glass.on("run", (/** @type {import("../decode.js").Trace} */ { generating, T, nPrompt }) => {
     const by = document.activeElement?.closest(taking());
-    if (!by || place.contains(by)) return;
+    if (!by || by.matches(WRITES) || place.contains(by)) return;
     now()?.element()?.focus({ preventScroll: true });
     asked = !generating && T === nPrompt; // what is written is read above the story
   });
