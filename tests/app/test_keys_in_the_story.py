@@ -171,3 +171,69 @@ def test_the_first_stop_of_tab_leads_past_the_bar(story: Page, language: str) ->
         expect(story.locator(target)).to_be_focused()
         expect(story.locator(target)).to_be_in_viewport()
         assert skip.evaluate("(one) => getComputedStyle(one).clipPath") != "none"
+
+
+# What of the page stands where the focus is, and how far that is within the window.
+SEEN = """() => {
+  const one = document.activeElement;
+  const { left, right, top, bottom } = one.getBoundingClientRect();
+  const at = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  const bar = document.querySelector(".page-back").getBoundingClientRect();
+  return { name: one.outerHTML.slice(0, 120), seen: Boolean(at && (one.contains(at) || at.contains(one))),
+    above: bar.top - bottom };
+}"""
+
+
+def test_the_way_back_covers_nothing_that_has_the_focus(story: Page) -> None:
+    scene_of(story, "answer").locator(".st-more").click()
+    story.wait_for_function("glass.state.chapter !== 'story' && glass.drawn()")
+    expect(story.locator(".page-back")).to_be_visible()
+    settled(story)
+    for key in ["Tab"] * 24 + ["Shift+Tab"] * 20:
+        story.keyboard.press(key)
+        found = story.evaluate(SEEN)
+        assert found["seen"], found
+        assert found["above"] >= 0, found
+
+
+def test_the_way_back_from_heads_that_are_off_has_the_focus_and_is_seen(story: Page) -> None:
+    scene = scene_of(story, "answer")
+    scene.locator("[data-act=heads]").focus()
+    story.keyboard.press("Enter")
+    story.wait_for_function("glass.state.run.changes.heads?.length && glass.state.status === 'idle'")
+    settled(story)
+    back = scene.locator("[data-act=back]")
+    expect(back).to_be_focused()
+    expect(back).to_be_in_viewport(ratio=1)
+    story.keyboard.press("Enter")
+    story.wait_for_function("!glass.state.run.changes.heads?.length")
+
+
+def test_a_choice_that_is_pressed_keeps_the_focus_and_leaves_space_to_the_story(story: Page) -> None:
+    scene = scene_of(story, "layers")
+    choice = scene.locator(".st-guess button").nth(1)
+    choice.focus()
+    story.keyboard.press("Enter")
+    expect(scene.locator(".st-says")).to_be_visible()
+    expect(choice).to_be_focused()
+    expect(choice).to_be_disabled()
+    said = choice.text_content()
+    choice.evaluate("(one) => one.click()")
+    assert choice.text_content() == said
+    at = story.evaluate("scrollY")
+    story.keyboard.press(" ")
+    story.wait_for_function("(at) => scrollY > at", arg=at)
+
+
+def test_the_focus_stays_where_a_token_is_written_and_taken_back(story: Page) -> None:
+    scene = scene_of(story, "cache")
+    write = scene.locator(".st-acts button").first
+    write.focus()
+    story.keyboard.press("Enter")
+    story.wait_for_function("glass.state.trace.T > glass.state.trace.nPrompt && glass.state.status === 'idle'")
+    expect(write).to_be_enabled()
+    expect(write).to_be_focused()
+    scene.get_by_text(text("story.cache_back")).focus()
+    story.keyboard.press("Enter")
+    story.wait_for_function("glass.state.trace.T === glass.state.trace.nPrompt && glass.state.status === 'idle'")
+    expect(write).to_be_focused()

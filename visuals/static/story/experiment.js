@@ -319,11 +319,13 @@ function createFocusKeeper(element) {
     const isHere = element.contains(document.activeElement);
     draw();
     const now = document.activeElement;
-    isLost = (isHere || isLost) && (now === document.body || (now instanceof HTMLButtonElement && now.disabled));
+    const isHeld = now === document.body || now === element.closest(".st-scene"); // which the story gives it meanwhile
+    isLost = (isHere || isLost) && (isHeld || (now instanceof HTMLButtonElement && now.disabled));
     if (!isLost) return;
     /** @type {HTMLElement | null} */
     const next = element.querySelector("[data-act=back]:enabled") ?? element.querySelector("button[data-act]:enabled");
     next?.focus({ preventScroll: true });
+    if (next?.matches(":focus-visible")) next.scrollIntoView({ block: "nearest", behavior: "instant" });
     isLost = document.activeElement !== next; // what is not shown takes none
   };
 }

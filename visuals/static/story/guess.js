@@ -45,15 +45,21 @@ export function createGuess(scene, text, done) {
   }
   const write = memo((/** @type {string} */ question, /** @type {string} */ all, right, chosen, open) => {
     asks.textContent = question;
+    const had = [...choices.children].findIndex((one) => one === document.activeElement);
     choices.replaceChildren(
       ...all.split("\n").map((choice, i) => {
         const { words, look } = open ? { words: choice, look: "" } : markOf(choice, i === right, i === chosen);
-        const button = h("button.st-act", { "data-choice": i, click: () => answer(i) }, words);
-        button.disabled = !open;
+        const answers = { "data-choice": i, click: () => answer(i) };
+        // Once it is answered the one that was pressed keeps the focus, and Tab passes the others.
+        const answered = { "data-choice": i, "aria-disabled": "true", tabindex: -1 };
+        const button = h("button.st-act", open ? answers : answered, words);
         if (look) button.classList.add(look);
         return button;
       }),
     );
+    /** @type {HTMLElement | undefined} */ ([...choices.querySelectorAll("button")][had])?.focus({
+      preventScroll: true,
+    });
   });
   return {
     element,

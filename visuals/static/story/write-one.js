@@ -7,6 +7,7 @@ import { hold } from "../scroll-anchor.js";
 export function createWriteOne({ state, text }) {
   const element = h("button.st-act", { click: press });
   function press() {
+    if (element.ariaDisabled === "true") return;
     const { top } = element.getBoundingClientRect();
     // scenes above it become shorter
     hold(() => scrollBy(0, element.getBoundingClientRect().top - top), document.body);
@@ -18,7 +19,7 @@ export function createWriteOne({ state, text }) {
     draw(over) {
       const writes = state.status === "running" && state.awaited?.act === "write";
       element.setAttribute("aria-busy", String(writes));
-      element.disabled = over || state.status !== "idle";
+      element.setAttribute("aria-disabled", String(over || state.status !== "idle")); // so that it keeps the focus
       element.textContent = text(`story.cache_${writes ? "writing" : "write"}`);
     },
   };

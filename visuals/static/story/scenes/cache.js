@@ -31,8 +31,9 @@ export function createCache(glass) {
   const write = createWriteOne(glass);
   const back = h("button.st-act", {
     "data-text": "story.cache_back",
-    click: () => glass.read(state.trace?.prompt ?? "", state.run?.model.name, state.run ?? undefined),
+    click: () => state.status === "idle" && takeBack(),
   });
+  const takeBack = () => glass.read(state.trace?.prompt ?? "", state.run?.model.name, state.run ?? undefined);
   const whole = h("button.st-act", { "data-story": "story-cache", "data-text": "story.cache_whole" });
   const tells = h("p.st-note", { role: "status" });
   const kinds = h("p.st-note", { "data-text": "story.cache_kinds" });
@@ -68,8 +69,9 @@ export function createCache(glass) {
       const over = ends.includes(trace.tokens.ids[trace.T - 1]);
       const written = trace.T - trace.nPrompt;
       write.draw(over);
+      back.setAttribute("aria-disabled", String(status !== "idle"));
+      if (!written && document.activeElement === back) write.element.focus({ preventScroll: true });
       back.hidden = !written;
-      back.disabled = status !== "idle";
       tells.textContent = text(`story.cache_${written ? "written" : "writes"}`, { count: written });
       const each = found.bytes / found.tokens;
       return {
