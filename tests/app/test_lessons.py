@@ -763,6 +763,9 @@ def test_the_way_back_is_screen_by_screen_and_a_view_opens_at_its_end(page: Page
     covered = text("lessons.part_covered")
     assert [words for _, words in seen].count(covered) == 2  # each asks something
     shown = [one for one in seen if one[1] != covered]
+    for (count_now, said), (count_next, _) in itertools.pairwise(shown):  # what the next press does
+        goes_on = text("lessons.part_view") in said
+        assert goes_on == (count_now != count_next), (said, count_now, count_next)
     assert len(shown) > 2
     on_stage(page)
     for one in reversed(shown):

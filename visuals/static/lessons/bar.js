@@ -147,6 +147,9 @@ const pointLine = ({ lead, rest }) => h("p", null, ...(lead ? [h("strong", null,
 /** @type {(words: string, end: string) => string} */
 const withoutEnd = (words, end) => (words.endsWith(end) ? words.slice(0, -end.length) : words);
 
+/** @type {(...words: string[]) => string} */
+const joined = (...words) => words.filter(Boolean).join(" · ");
+
 /**
  * @param {import("../types.d.ts").Glass} glass
  * @param {Acts} acts
@@ -161,13 +164,14 @@ export function createBar(glass, acts) {
   let [isCovered, page, pages] = [false, 0, 1];
   let [isFirst, isLast] = [true, true]; // of the lesson's views
   /**
-   * What the next press does first, where it does not go on: it uncovers, or shows more of a tall panel; and
-   * whether there is nothing before this screen, or after it. Beside the buttons of a phone few words have room.
+   * What the next press does: it uncovers, shows more of a tall panel, or goes on to the next view; and whether
+   * there is nothing before this screen, or after it. Beside the buttons of a phone few words have room.
    */
   function tellPart() {
     const [begins, ends] = [isFirst && page === 0, isLast && page === pages - 1 && !isCovered];
     const screens = pages > 1 ? text(page < pages - 1 ? "part" : "part_last", { at: page + 1, pages }) : "";
-    const words = isCovered ? text("part_covered") : [screens, ends ? text("ends") : ""].filter(Boolean).join(" · ");
+    const then = page < pages - 1 ? "" : text(ends ? "ends" : "part_view");
+    const words = isCovered ? text("part_covered") : joined(screens, then);
     part.dataset.brief = isCovered ? "" : ends ? text("ends") : screens && text("part_brief", { at: page + 1, pages });
     [part.textContent, back.disabled, next.disabled, made.over.hidden] = [words, begins, ends, !ends];
     return { words, begins, ends };
@@ -187,8 +191,7 @@ export function createBar(glass, acts) {
       note.scrollTop = 0;
     }
     count.textContent = text("count", { at: at + 1, views: views.length });
-    title.textContent = name;
-    title.hidden = covered; // it may name the answer
+    [title.textContent, title.hidden] = [name, covered]; // it may name the answer
     const { before, after } = partsOfNote(view);
     note.replaceChildren(...pointsOf((covered && before) || after).map(pointLine));
     note.hidden = !notes || !view.note || (covered && !before); // what is for after it may name the answer
