@@ -260,11 +260,20 @@ def test_back_and_forward_lead_through_the_chapters(page: Page) -> None:
     assert page.evaluate("glass.state.trace.id") == before
 
 
-def test_at_twice_the_size_the_buttons_share_a_line_and_the_strip_scrolls_away(browser: Browser, site: str) -> None:
+def test_at_twice_the_size_the_buttons_share_a_line_and_only_the_chapters_stay(browser: Browser, site: str) -> None:
     page = open_page(browser, site, width=640, height=360)  # 1280 × 720 at 200 %
     buttons = page.locator(".page-bar > button:visible")
     expect(buttons).to_have_count(3)
     assert len(set(buttons.evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().top)"))) == 1
     page.wait_for_function("scrollTo(0, 2000) ?? scrollY > 1000")  # as far as that once the panels are drawn
     expect(page.locator("section[data-kind=tokens]")).not_to_be_in_viewport()
+    chapters = page.locator(".page-nav").bounding_box()
+    assert chapters
+    assert chapters["y"] == 0
+    assert chapters["height"] <= 40
+    page.locator(".page-nav [data-chapter=norm]").click()
+    settled(page)
+    begins = page.locator("section.glass-panel[data-kind=norm-vector], .page-grid").first.bounding_box()
+    assert begins
+    assert 0 <= begins["y"] - chapters["height"] <= 24
     leave(page)
