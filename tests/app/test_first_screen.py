@@ -218,6 +218,10 @@ def test_of_a_word_in_several_pieces_it_is_said_which_is_hidden(browser: Browser
     hide.click()
     said = text("story.did_hide_piece", word="hedgehog", count=5)
     expect(page.locator(".st-try [role=status]")).to_contain_text(said)
+    page.locator("[data-act=back]").click()
+    page.evaluate("glass.open('glance')")
+    ask(page)
+    expect(page.locator(".wy-said")).to_contain_text("“ho” (piece 4 of 5 of “hedgehog”)")
     leave(page)
 
 

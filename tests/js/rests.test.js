@@ -6,7 +6,7 @@ import { withoutBlankEnd } from "../../visuals/static/story/remarks.js";
 import { knownOf } from "../../visuals/static/panels/glance/missed.js";
 import { othersSaid } from "../../visuals/static/story/remarks.js";
 import { aloneForm, amongOthers, followsForm, shownSaid, sinksSaid } from "../../visuals/static/story/scenes/looks.js";
-import { wordAround } from "../../visuals/static/story/words.js";
+import { wordAround } from "../../visuals/static/panels/glance/words.js";
 import { formSaid, isRecalled } from "../../visuals/static/panels/glance/rests.js";
 import { filled } from "../../visuals/static/panels/glance/words.js";
 import { savedRows } from "../../visuals/static/readings/reading.js";

@@ -8,12 +8,12 @@ import { isChanged, sameChanges } from "../off.js";
 import { createMeasuring } from "../panels/glance/measuring.js";
 import { probabilitiesIn } from "../readings/probabilities.js";
 import { leftOf as leftAfter, leftWithout } from "../readings/rests.js";
-import { readersOff, sentences, swapButtons } from "../panels/glance/words.js";
+import { namedInWord, readersOff, sentences, swapButtons, wordAround } from "../panels/glance/words.js";
 import { memo, reactive } from "../reads.js";
 import { shareBar } from "./bars.js";
 import { createFold } from "./fold.js";
 import { placeOf } from "./place.js";
-import { namedInWord, shareSaid, wordAround } from "./words.js";
+import { shareSaid } from "./words.js";
 
 const SWAPS = 3;
 

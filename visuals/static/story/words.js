@@ -155,38 +155,6 @@ export function bold(words, role) {
   return quoted === undefined ? strong : h("span", null, "“", strong, `”${rest}`);
 }
 
-const JOINS = /\p{Script=Latin}$/u;
-const JOINED = /^\p{Script=Latin}/u;
-
-/**
- * The pieces of the word that a token is one of: where letters go on without a space between.
- *
- * @param {string[]} pieces of the text
- * @param {number} t
- * @returns {{ word: string; first: number; count: number }} its first token, and how many they are
- */
-export function wordAround(pieces, t) {
-  const isOn = (/** @type {number} */ i) => i > 0 && JOINS.test(pieces[i - 1]) && JOINED.test(pieces[i] ?? "");
-  let [first, end] = [t, t + 1];
-  while (isOn(first)) first--;
-  while (isOn(end)) end++;
-  return { word: pieces.slice(first, end).join("").trim(), first, count: end - first };
-}
-
-/**
- * A token by name; of a word that is written in several pieces also which of them it is.
- *
- * @param {Say} text
- * @param {string[]} pieces of the text
- * @param {number} t
- * @param {"" | "_counted"} [how] as `named` takes it
- */
-export function namedInWord(text, pieces, t, how) {
-  const { word, first, count } = wordAround(pieces, t);
-  const piece = named(text, pieces, t, how);
-  return count === 1 ? piece : text("story.piece_of", { piece, word, number: t - first + 1, count });
-}
-
 const LONG = 12; // letters of a word on an edge
 const [SIGN, WIDE_SIGN, TALL] = [9, 16, 20]; // px of a letter, of a Chinese character, and of a line
 

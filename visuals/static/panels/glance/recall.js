@@ -10,7 +10,7 @@ import { isQuick, keysOf, valueOf } from "../../readings/recall.js";
 import { shownIn } from "../../run-for.js";
 import { html, render } from "../../vendor/lit-html.js";
 import { percent } from "./circuit-says.js";
-import { filled, leadTo, named, otherText, sentences, word } from "./words.js";
+import { filled, leadTo, namedInWord, otherText, sentences, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -48,7 +48,7 @@ function namesOf(text, { answer, other, token, gathered, moved, brought }, piece
   return {
     answer: word(answer),
     other: word(other),
-    place: named(text, pieces, token),
+    place: namedInWord(text, pieces, token),
     query: word(pieces[position]),
     ffns: layersSaid(text, "of", gathered.layers),
     all: percent(gathered.all),

@@ -6,7 +6,7 @@ import { exact, h, shown } from "../../dom.js";
 import { shareSaid } from "../../counts.js";
 import { memo } from "../../reads.js";
 import { HALF, isKept, leftWithout, NEEDED, partsLost } from "../../readings/rests.js";
-import { filled, named, sentences, shareWord, word } from "./words.js";
+import { filled, named, namedInWord, sentences, shareWord, word } from "./words.js";
 
 /**
  * @typedef {import("../../types.d.ts").Glass} Glass
@@ -71,7 +71,7 @@ function namesOf(glass, found) {
   return {
     answer: bold(word(found.piece)),
     query: bold(word(pieces[position])),
-    key: bold(named(text, pieces, key)),
+    key: bold(namedInWord(text, pieces, key)),
     p: shareWord(glass.text, probability),
     q: bold(shareWord(glass.text, leftWithout(found, key))),
     lost: shown(found.lost.data[key], DIGITS),

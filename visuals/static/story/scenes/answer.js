@@ -10,11 +10,11 @@ import { askRests, isKept, isLittle, leftWithout, nearlyNeeded, partsLost, rests
 import { memo } from "../../reads.js";
 import { createOutside } from "../../panels/glance/outside.js";
 import { createReadText } from "../../panels/glance/read-text.js";
-import { sentences } from "../../panels/glance/words.js";
+import { namedInWord, sentences, wordAround } from "../../panels/glance/words.js";
 import { createExperiment } from "../experiment.js";
 import { looksBack } from "../place.js";
 import { createRemarks } from "../remarks.js";
-import { answerOf, bold, namedInWord, shareSaid, signInSentence, told, wordAround } from "../words.js";
+import { answerOf, bold, shareSaid, signInSentence, told } from "../words.js";
 
 /** @typedef {import("../../decode.js").Trace} Trace */
 
