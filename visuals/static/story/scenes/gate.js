@@ -20,15 +20,15 @@ const [HIGH, BELOW] = [236, 46]; // px, and px under the axis
 const [LEAST, NAMED] = [4, 5]; // how far the axis goes at least, and how many tokens are named
 
 /**
- * From the gate to the product: three digits of the gate and of what SiLU makes of it, and a product that comes
- * out.
+ * From the gate to the product, in digits that come out.
  *
  * @param {Pick<AnswerNeuron, "gate" | "open" | "up" | "product">} neuron
  */
-export const writtenOf = ({ gate, open, up, product }) => ({
-  gate: few(gate),
-  ...fewOut({ open, up, product }, [["product", ["open", "up"], (a, b) => a * b]]),
-});
+export const writtenOf = ({ gate, open, up, product }) =>
+  fewOut({ gate, open, up, product }, [
+    ["open", ["gate"], silu],
+    ["product", ["open", "up"], (a, b) => a * b],
+  ]);
 
 /**
  * SiLU, with the gate of one neuron on it.
