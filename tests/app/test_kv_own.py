@@ -33,9 +33,6 @@ def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
     assert calculated(page, "House 1B tokens=8192 ") == BYTES
     expect(calculator.locator("h2, .gp-title").first).to_contain_text("House 1B")
     expect(calculator.get_by_role("button", name=text("kv.paste"), exact=True)).to_be_hidden()
-    box.fill("")
-    expect(calculator.locator("[data-field=config] .kv-trouble")).to_have_text(text("kv.config_empty"))
-    expect(calculator).to_have_attribute("data-stale", "")
     page.evaluate("() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }")
     for model, held in ((None, True), ("Qwen3-8B", False)):  # a link holds the config of the model it is of
         if model:
@@ -43,6 +40,18 @@ def test_a_config_is_pasted_by_a_button_and_named(page: Page) -> None:
             calculated(page, f"{model} tokens=8192 ")
         calculator.get_by_role("button", name=text("kv.link"), exact=True).click()
         assert ("kv.config" in page.evaluate("window.copied")) is held
+
+
+def test_a_box_that_was_emptied_says_so(page: Page) -> None:
+    opened(page)
+    calculator = panel(page, "kv-calculator")
+    calculator.get_by_role("button", name=text("kv.paste"), exact=True).click()
+    box = field(page, "kv-calculator", "config")
+    box.fill(json.dumps(PLAIN))
+    assert calculated(page, "text:kv.pasted tokens=8192 ") == BYTES
+    box.fill("")
+    expect(calculator.locator("[data-field=config] .kv-trouble")).to_have_text(text("kv.config_empty"))
+    expect(calculator).to_have_attribute("data-stale", "")
 
 
 def test_another_config_loses_the_name_and_a_name_typed_at_once_is_kept(page: Page) -> None:

@@ -186,7 +186,7 @@ SAID = [
          "config.json：本计算器还不支持 model_type 'x9'。"
          f"支持的 {len(MODEL_TYPES)} 种类型全部列在计算器的输入框下面。"),
         ('{"model_type": }', "config.json 第 1 行第 16 列不是合法的 JSON：此处缺少一个值。"),
-        ("", ""),  # nothing is pasted, so nothing is wrong with it
+        ("", "框里是空的。请粘贴模型的 config.json 或 GGUF 元数据。"),
 ]  # fmt: skip
 
 

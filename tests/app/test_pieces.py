@@ -29,8 +29,8 @@ from tests.one_of import one_of
 
 ZOO = Path(__file__).parents[2] / "model" / "zoo"
 PROMPT = "Tom is in the kitchen. Lily is in the garden. Tom is in the"
-# Of these less may be to do: there is nothing to tell, or layers were looked at before.
-ROUGH = ("matching", "told_apart", "outside", "words", "edges", "score_terms", "logit_terms")
+# Of these less may be to do: there is nothing to tell, or layers were looked at or the text was read before.
+ROUGH = ("matching", "told_apart", "looks_back", "outside", "words", "edges", "score_terms", "logit_terms")
 Asked = dict[str, dict[str, Any]]
 
 

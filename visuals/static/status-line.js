@@ -95,7 +95,12 @@ function messageText(message, text) {
   return known === key ? (message.params.detail ?? known) : known;
 }
 
-/** Of Generate and Stop the one is shown in the other's place, and has its focus. @param {Element | null} had */
+/**
+ * Of Generate and Stop the one is shown in the other's place, and has its focus. That of a pointer goes: Space is
+ * to pause what is written.
+ *
+ * @param {Element | null} had
+ */
 function passFocus(had) {
   const next = { generate: "#stop", stop: "#generate" }[had?.id ?? ""];
   if (!next || had?.getClientRects().length) return;
@@ -145,7 +150,7 @@ export function createStatusLine(store, { text }, settings, nameOf) {
   /** @param {string} status */
   function setStatus(status) {
     state.status = status;
-    const had = document.activeElement;
+    const had = document.querySelector(":focus-visible");
     document.body.dataset.status = status;
     passFocus(had);
     document.body.toggleAttribute("data-busy", status !== "idle");
