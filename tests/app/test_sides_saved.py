@@ -344,14 +344,14 @@ def test_stretching_follows_its_controls_in_the_difference(both: Page, peers: Ca
 
 def test_the_distance_follows_its_slider_in_the_difference(both: Page, peers: Callable) -> None:
     panel = panel_of(both, "position", "rope-score").locator(".mn-body")
+    tokens = peers(both)[0].run.logits.shape[1]
+    assert len(of(saved(both, "position", "rope-score"), "score_by_distance")) == tokens
+    panel.get_by_role("button", name=text("rope-score.span_context")).click()  # the slider reaches as far
     panel.get_by_role("slider").fill("321")
     value = shown(both, "rope-score", "B-A layer 1 head 3 query 7 key 4 pair 2 distance 321 ")
     first, second = (stretched(p, 1, 321) for p in peers(both))
     told = [number(value, rf"(?<![.\w]){side}far") for side in ("", r"A\.", r"B\.")]
     assert told == pytest.approx([second - first, first, second], rel=1e-4, abs=1e-4)
-    tokens = peers(both)[0].run.logits.shape[1]
-    assert len(of(saved(both, "position", "rope-score"), "score_by_distance")) == tokens
-    panel.get_by_role("button", name=text("rope-score.span_context")).click()
     rows = of(saved(both, "position", "rope-score"), "score_by_distance")
     assert len(rows) == 1024  # the context
     agrees(rows, *([stretched(p, 1, d) for d in range(1024)] for p in peers(both)))
