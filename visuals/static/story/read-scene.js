@@ -24,13 +24,14 @@ export function followReader(column, foot, there, tell, moved) {
   let brought = null; // a scene that is read wherever it comes to stand, until the reader scrolls
   let end = NaN; // where the column stands at the page's end
   const isAtEnd = () => Math.abs(topOf(column) - end) < NEAR;
+  /** Whether no scene has come to the line yet, as at the head of the page. */
+  const isBefore = () => there().every(({ element }) => topOf(element) > (LINE / 100) * innerHeight);
   function look() {
     if (brought) return;
     const all = there();
     const one = isAtEnd() ? all.at(-1) : all.find(({ element }) => atLine.has(element));
     if (one) tell(one.name);
-    // at the head of the page no scene has come to the line yet
-    else if (all.length && topOf(all[0].element) > (LINE / 100) * innerHeight) tell(all[0].name);
+    else if (all.length && isBefore()) tell(all[0].name);
   }
   const lines = new IntersectionObserver(
     (entries) => {
@@ -43,7 +44,8 @@ export function followReader(column, foot, there, tell, moved) {
   );
   const ends = new IntersectionObserver(
     ([{ intersectionRatio: seen }]) => {
-      if (seen > 0.8 && there().length) end = topOf(column);
+      if (seen > 0.8 && !isBefore())
+        end = topOf(column); // scenes that are not drawn yet take little room
       else if (!seen && !isAtEnd()) end = NaN;
       look();
     },
