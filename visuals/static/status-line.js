@@ -150,7 +150,8 @@ export function createStatusLine(store, { text }, settings, nameOf) {
   /** @param {string} status */
   function setStatus(status) {
     state.status = status;
-    const had = document.querySelector(":focus-visible");
+    const { activeElement: active } = document;
+    const had = active?.matches(":focus-visible") ? active : null;
     document.body.dataset.status = status;
     passFocus(had);
     document.body.toggleAttribute("data-busy", status !== "idle");
