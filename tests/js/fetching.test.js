@@ -391,8 +391,9 @@ test("where others have their turn first a question waits, and is asked again by
 
 test("what is fetched ahead lets a question go before it, but not for ever", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
+  const { requestIdleCallback: usual } = globalThis; // of which `settled` knows
   globalThis.requestIdleCallback = (done) => queueMicrotask(done);
-  context.after(() => delete globalThis.requestIdleCallback);
+  context.after(() => Object.assign(globalThis, { requestIdleCallback: usual }));
   let answer = null;
   const { store, asked, fetching } = connected({ detail: () => new Promise((done) => (answer = done)) });
   const layers = () => asked.filter(([name]) => name === "layers");
