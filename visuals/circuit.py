@@ -22,7 +22,7 @@ from .messages.circuit import (
 )
 from .payload import Pieces
 
-EDGES = 32  # of a circuit that are sent at once
+EDGES = 64  # of a circuit that are sent at once
 DRAWS = 5  # circuits by lot
 
 

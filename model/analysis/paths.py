@@ -40,7 +40,7 @@ from .nodes import (
 )
 from .recovered import kept_alone, recovered
 
-EDGE_TOKENS = 160  # of one pass in which runs join: most are of few layers, and little is computed beside the circuit
+EDGE_TOKENS = 512  # of one pass in which runs join: most are of few layers, and little is computed beside the circuit
 
 
 class Edge(NamedTuple):

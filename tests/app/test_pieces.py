@@ -220,7 +220,7 @@ def test_a_reader_never_meets_the_budget() -> None:
     asked = sum(ledger.costs)
     ledger.costs.clear()
     service.detail({"run": run, "what": "edges", **long["edges"]})
-    assert asked + 8 * ledger.costs[0] < SIZE / 10
+    assert asked + 4 * ledger.costs[0] < SIZE / 10
 
 
 def test_who_asks_for_too_much_is_told_when_to_ask_again() -> None:
