@@ -245,8 +245,9 @@ export function createAttentionMap(glass) {
     const way = KEYS[event.key];
     if (!shownAt || !(way || event.key === "Enter") || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    if (way) Object.assign(view, { at: cellBeside(shownAt, ...way), later: null });
-    else view.kept = shownAt.at;
+    // a key may come before what the last one chose is drawn
+    if (way) shownAt = { ...shownAt, at: cellBeside(shownAt, ...way) };
+    Object.assign(view, way ? { at: shownAt.at, later: null } : { kept: shownAt.at });
   });
   glass.on("run", () => Object.assign(view, { at: null, kept: null, later: null }));
 
