@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pytest
@@ -139,6 +140,7 @@ def test_a_text_is_read_once_for_the_questions_that_follow(
         return read_text(lm, ids, *more)
 
     monkeypatch.setattr(why, "read_text", noted)
+    monkeypatch.setattr(why, "_read_last", WeakKeyDictionary())  # whatever was asked before
     run = service.recall({"prompt": PROMPT, "model": "roomy"})
     last = len(trace.token_ids) - 1
     expected = model.knock_out(trace.lm, trace.token_ids)
