@@ -25,7 +25,7 @@ from .sinks import last_attention, seeing_last_attention
 WINDOW = 5  # a window has so manieth a part of all layers
 MOST_WINDOW_ROWS = 2048  # rows of all windows: of a longer text fewer windows are measured
 A_PASS = MOST_ROWS - 1  # tokens: one row is the last token as it is
-PART = 3 * A_PASS  # tokens
+PART = 3 * A_PASS  # tokens, after which a page is told how far the work is
 
 
 class Windows(NamedTuple):

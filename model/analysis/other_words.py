@@ -30,7 +30,7 @@ from .swaps import Swap, swaps
 from .word_candidates import NEARNESS, Candidate, candidates, changed
 
 LARGEST_LOGITS = 2**24  # numbers of one pass: tokens × V
-ALIKE, SHORT = 2 / 3, 3  # of the shorter word: what two forms of it begin with, and its letters
+ALIKE, SHORT = 2 / 3, 3  # two forms of a word begin alike in so much of the shorter, which has so many letters or more
 FAR = 12.0  # nats by which a proposal may weigh less than the best one
 
 
@@ -124,8 +124,11 @@ def _varied(best: Sequence[OtherWord]) -> list[OtherWord]:
     places, answers = set[int](), set[int]()
     firsts, new, others = list[OtherWord](), list[OtherWord](), list[OtherWord]()
     plain = {one.position for one in best if not _is_form(one)}
-    forms = [one for one in best if _is_form(one) and one.position in plain]
-    for one in (one for one in best if one not in forms):
+    forms = list[OtherWord]()
+    for one in best:
+        if one.position in plain and _is_form(one):
+            forms.append(one)
+            continue
         rank = firsts if one.position not in places else new if one.answer not in answers else others
         rank.append(one)
         places.add(one.position)

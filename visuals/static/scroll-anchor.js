@@ -16,9 +16,11 @@ let end = null;
 export function hold(scroll, grows = document.querySelector(".page-body")) {
   end?.();
   const grown = new ResizeObserver(scroll);
-  const waits = () => (document.querySelector(UNDER_WAY) ? wait() : end?.());
-  const wait = () => void (timer = setTimeout(waits, LONG));
-  let timer = 0;
+  function look() {
+    if (document.querySelector(UNDER_WAY)) timer = setTimeout(look, LONG);
+    else end?.();
+  }
+  let timer = setTimeout(look, LONG);
   const reader = () => end?.();
   end = () => {
     end = null;
@@ -27,7 +29,6 @@ export function hold(scroll, grows = document.querySelector(".page-body")) {
     for (const event of READER) removeEventListener(event, reader, true);
   };
   for (const event of READER) addEventListener(event, reader, { capture: true, passive: true });
-  wait();
   scroll();
   if (grows) grown.observe(grows);
 }

@@ -103,9 +103,8 @@ def delta_net(f: Fields, d_model: int, layers: tuple[int, ...]) -> Mixer:
         )
     channels = 2 * keys * d_k + values * d_v
     into = channels + values * d_v + 2 * values
-    named = (
-        f.get("mamba_ssm_dtype") == "float32" and f.raw.get("model_type") != "qwen3_next"
-    )  # which vLLM does not read
+    # vLLM reads this field of Qwen 3.5 alone, not of Qwen3-Next.
+    named = f.get("mamba_ssm_dtype") == "float32" and f.raw.get("model_type") != "qwen3_next"
     state = StateSpec(channels, kernel - 1, values, d_k, d_v, fp32=True, vllm_fp32=named)
     vectors = channels * kernel + 2 * values + d_v
     return Mixer(state, _weights(layers, (d_model, into), (values * d_v, d_model), values, vectors))

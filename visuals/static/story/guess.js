@@ -57,9 +57,7 @@ export function createGuess(scene, text, done) {
         return button;
       }),
     );
-    /** @type {HTMLElement | undefined} */ ([...choices.querySelectorAll("button")][had])?.focus({
-      preventScroll: true,
-    });
+    /** @type {HTMLElement | undefined} */ (choices.children[had])?.focus({ preventScroll: true });
   });
   return {
     element,

@@ -24,7 +24,7 @@ export function followReader(column, foot, there, tell, moved) {
   let brought = null; // a scene that is read wherever it comes to stand, until the reader scrolls
   let end = NaN; // where the column stands at the page's end
   const isAtEnd = () => Math.abs(topOf(column) - end) < NEAR;
-  /** Whether no scene has come to the line yet, as at the head of the page. */
+  /** Whether no scene has come to the line yet, as at the head of the page, also of one that is short at first. */
   const isBefore = () => there().every(({ element }) => topOf(element) > (LINE / 100) * innerHeight);
   function look() {
     if (brought) return;
@@ -44,8 +44,7 @@ export function followReader(column, foot, there, tell, moved) {
   );
   const ends = new IntersectionObserver(
     ([{ intersectionRatio: seen }]) => {
-      if (seen > 0.8 && !isBefore())
-        end = topOf(column); // scenes that are not drawn yet take little room
+      if (seen > 0.8 && !isBefore()) end = topOf(column);
       else if (!seen && !isAtEnd()) end = NaN;
       look();
     },

@@ -216,6 +216,8 @@ function keptBackView(
   text,
   comma,
 ) {
+  const usual = use.gpu.interface === "Metal" && tokens === use.gpu.step_tokens;
+  const step = usual ? text("kept_activations_step", { tokens: whole(tokens) }) : "";
   /** @param {Reading["kept"][number]} amount */
   function line([name, bytes]) {
     const mebibytes = whole(BigInt(bytes) >> 20n);
@@ -227,8 +229,6 @@ function keptBackView(
       <span class="gp-note" .textContent=${set + says + (name === "activations" ? step : "")}></span>
     </li>`;
   }
-  const usual = use.gpu.interface === "Metal" && tokens === use.gpu.step_tokens;
-  const step = usual ? text("kept_activations_step", { tokens: whole(tokens) }) : "";
   const without = lacking.length ? text("lacking", { fields: lacking.join(comma) }) : "";
   return html`<div class="kv-kept-back">
     <h4 .textContent=${text(`kept_title_${use.by}`, { bytes: both(kept_back) })}></h4>
